@@ -1,0 +1,67 @@
+/**
+ * Everything the judges may look at, read from saved files: the same value in a run and in `seckill-lab check`.
+ */
+import type { Namespace } from '../domain/namespace.js';
+import type { Strategies } from '../domain/role-config.js';
+import type { FaultRecord } from './fault-record.js';
+import type { HistoryFacts } from './history.js';
+import type { LoadSpec } from './load-spec.js';
+import type { CommitLogFacts, Evidence, KafkaFacts, PostgresFacts, RedisFacts } from './store-facts.js';
+import type { ClockFacts } from './timeline.js';
+
+/** Rules of the activity that judges need. */
+export interface ActivityRules {
+  /** A cancelled unit goes back on sale. */
+  readonly restockOnCancel: boolean;
+  /** A user may buy again after a cancel; `purchase_no` rises. */
+  readonly rebuyAfterCancel: boolean;
+}
+
+export interface RunFacts {
+  readonly scenario: string;
+  readonly namespace: Namespace;
+  readonly load: LoadSpec;
+  readonly stock: number;
+  readonly strategies: Strategies;
+  readonly rules: ActivityRules;
+  readonly clock: ClockFacts;
+  /** Names of the judges that count for this run. */
+  readonly invariants: readonly string[];
+  /** Service levels that this run promises, with their bounds. */
+  readonly serviceLevels: readonly ServiceLevelSpec[];
+}
+
+export interface ServiceLevelSpec {
+  readonly name: 'api-p99' | 'order-within-3s' | 'recovery-time' | 'drained';
+  /** api-p99, recovery-time: milliseconds. order-within-3s: least share of orders, 0…1. drained: milliseconds. */
+  readonly bound: number;
+}
+
+/** How settling went. */
+export interface SettleFacts {
+  /** When the last fault was healed, else when the storm ended. */
+  readonly healedUs: number;
+  /** null: not drained inside the bound. */
+  readonly drainedUs: number | null;
+  readonly boundMs: number;
+  /** What was still open at the bound, in words. */
+  readonly open: readonly string[];
+  /** Every role stopped and its exit seen before the harvest. */
+  readonly quiesced: boolean;
+  readonly quiesceProblems: readonly string[];
+}
+
+/** A role's last metrics, as `name{labels}` → value. */
+export type MetricsFacts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export interface Facts {
+  readonly run: RunFacts;
+  readonly history: Evidence<HistoryFacts>;
+  readonly redis: Evidence<RedisFacts>;
+  readonly kafka: Evidence<KafkaFacts>;
+  readonly postgres: Evidence<PostgresFacts>;
+  readonly commitLog: Evidence<CommitLogFacts>;
+  readonly faults: Evidence<readonly FaultRecord[]>;
+  readonly settle: Evidence<SettleFacts>;
+  readonly metrics: Evidence<MetricsFacts>;
+}

@@ -1,0 +1,114 @@
+/**
+ * What a fault may touch: links, servers, roles. Faults act only through this port, so that every stack provider can be faulted alike.
+ * All calls reject with `LabError` when the other side does not answer within 5 s.
+ */
+import type { HostPort } from '../domain/role-config.js';
+import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
+import type { StepName } from '../domain/steps.js';
+import type { ServerName } from './stack-description.js';
+
+export interface ToxicSpec {
+  readonly name: string;
+  readonly type: 'latency' | 'bandwidth' | 'timeout' | 'limit_data' | 'reset_peer' | 'slow_close' | 'slicer';
+  /** downstream = server → client. */
+  readonly stream: 'upstream' | 'downstream';
+  readonly attributes: Readonly<Record<string, number>>;
+}
+
+/** Toxiproxy's byte counters of one link since the proxy was made, as it serves them on `/metrics`. */
+export interface LinkCounters {
+  /** Bytes received from the client / sent on to the server. */
+  readonly upstreamReceivedBytes: number;
+  readonly upstreamSentBytes: number;
+  /** Bytes received from the server / sent on to the client. */
+  readonly downstreamReceivedBytes: number;
+  readonly downstreamSentBytes: number;
+}
+
+export interface LinkTarget {
+  readonly name: LinkName | 'replication';
+  readonly listen: HostPort;
+  addToxic(toxic: ToxicSpec): Promise<void>;
+  /** Removes it if it is there; proves by reading back that it is gone. */
+  removeToxic(name: string): Promise<void>;
+  listToxics(): Promise<readonly string[]>;
+  /** false closes the listener and all connections. */
+  setEnabled(enabled: boolean): Promise<void>;
+  isEnabled(): Promise<boolean>;
+  setUpstream(upstream: HostPort): Promise<void>;
+  counters(): Promise<LinkCounters>;
+}
+
+export interface ServerTarget {
+  readonly name: ServerName;
+  /** SIGSTOP to the whole server (PostgreSQL: postmaster and every backend); resolves when it is seen stopped. */
+  freeze(): Promise<void>;
+  /** SIGCONT; resolves when no process of it is stopped. */
+  thaw(): Promise<void>;
+  isFrozen(): Promise<boolean>;
+  /** SIGKILL of the whole server; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same address and data; resolves when it is ready. */
+  start(): Promise<void>;
+}
+
+export interface StepHit {
+  readonly instance: RoleInstance;
+  readonly step: StepName;
+  /** Hit number, counted over restarts of the instance, from 1. */
+  readonly hit: number;
+  readonly ids: readonly string[];
+  /** CLOCK_MONOTONIC of the role's host in microseconds. */
+  readonly monoUs: number;
+  readonly action: StepAction | 'none';
+}
+
+/** kill: SIGKILL of itself. pause: SIGSTOP of itself. cut: waits until the lab has armed the link's toxic. */
+export type StepAction = 'kill' | 'pause' | 'cut';
+
+/** On every `everyHits`-th hit of the step (from `firstHit`), `times` times in all, act. Given to the process at spawn; survives restarts. */
+export interface StepPlan {
+  readonly id: string;
+  readonly step: StepName;
+  readonly action: StepAction;
+  readonly firstHit: number;
+  readonly everyHits: number;
+  readonly times: number;
+}
+
+export interface RoleExit {
+  readonly instance: RoleInstance;
+  readonly pid: number;
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly monoUs: number;
+}
+
+export interface RoleTarget {
+  readonly instance: RoleInstance;
+  pid(): number | null;
+  /** SIGKILL now. The lab's supervisor starts it again. Resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP. */
+  pause(): Promise<void>;
+  /** SIGCONT. */
+  resume(): Promise<void>;
+  /** Step lines on which an action was taken, so far. */
+  actionHits(): readonly StepHit[];
+  exits(): readonly RoleExit[];
+}
+
+/** Read-only looks at the servers over direct connections, for predictions and proofs. */
+export interface Witness {
+  /** Sum of end offsets over the partitions of the orders topic of the run. */
+  ordersTopicEnd(): Promise<number>;
+  /** True when the server answers a trivial query on its direct connection within 1 s. */
+  answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
+}
+
+export interface Targets {
+  link(name: LinkName | 'replication'): LinkTarget;
+  server(name: ServerName): ServerTarget;
+  roles(role: RoleName): readonly RoleTarget[];
+  readonly witness: Witness;
+}

@@ -1,0 +1,96 @@
+/**
+ * What the judges say. A judge is a pure function from facts to `InvariantVerdict`; the run's verdict is the merge of all of them.
+ */
+import type { GeneratorFacts } from './history.js';
+import type { FaultRecord } from './fault-record.js';
+
+export type InvariantOutcome = 'holds' | 'violated' | 'unknown' | 'not-judged';
+
+export interface BiographyLine {
+  /** Wall time in ISO form or null when the source has no time. */
+  readonly at: string | null;
+  readonly source: 'client' | 'redis' | 'kafka' | 'postgres' | 'commit-log' | 'fault';
+  readonly text: string;
+}
+
+export interface WitnessOfViolation {
+  /** `reservation`, `user`, `request`, `order`, `message`, `account`, … */
+  readonly kind: string;
+  readonly id: string;
+  /** One sentence: what is wrong with it. */
+  readonly claim: string;
+  readonly biography: readonly BiographyLine[];
+}
+
+export interface InvariantVerdict {
+  readonly name: string;
+  readonly outcome: InvariantOutcome;
+  /** How many things were checked. */
+  readonly checked: number;
+  /** How many of them break the rule. */
+  readonly violations: number;
+  readonly first: WitnessOfViolation | null;
+  readonly worst: WitnessOfViolation | null;
+  /** Reason of unknown and not-judged; a summary otherwise. */
+  readonly note: string;
+  /** Things excused by a fault's proven `mayLose`. */
+  readonly excused: number;
+}
+
+export interface ServiceLevelVerdict {
+  readonly name: string;
+  readonly outcome: 'met' | 'missed' | 'unknown' | 'not-judged';
+  readonly measured: number | null;
+  readonly bound: number;
+  readonly unit: 'ms' | 'share';
+  readonly note: string;
+}
+
+export interface LoadVerdict {
+  readonly outcome: 'valid' | 'void' | 'unknown';
+  readonly reasons: readonly string[];
+  readonly generator: GeneratorFacts | null;
+}
+
+export interface Latencies {
+  readonly count: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly p999Us: number;
+  readonly maxUs: number;
+}
+
+/** Counts a reader wants first. Null: the evidence is missing. */
+export interface RunFigures {
+  readonly stock: number;
+  readonly offered: number | null;
+  readonly issued: number | null;
+  readonly decided: number | null;
+  readonly accepted: number | null;
+  readonly soldOut: number | null;
+  readonly refusedByCode: Readonly<Record<string, number>>;
+  readonly orders: number | null;
+  readonly topicMessages: number | null;
+  readonly topicDuplicates: number | null;
+  readonly latencyFromIntended: Latencies | null;
+  readonly winnersLatency: Latencies | null;
+  readonly reservationToOrder: Latencies | null;
+  readonly recoveryMs: number | null;
+  readonly excused: number;
+}
+
+export type RunOutcome = 'green' | 'violated' | 'unknown' | 'void' | 'service-level-missed';
+
+export interface RunVerdict {
+  readonly schemaVersion: 1;
+  readonly run: { readonly id: string; readonly scenario: string; readonly seed: number; readonly startedAt: string; readonly directory: string };
+  readonly outcome: RunOutcome;
+  readonly exitCode: number;
+  /** One sentence. */
+  readonly headline: string;
+  readonly invariants: readonly InvariantVerdict[];
+  readonly serviceLevels: readonly ServiceLevelVerdict[];
+  readonly load: LoadVerdict;
+  readonly faults: readonly FaultRecord[];
+  readonly figures: RunFigures;
+}

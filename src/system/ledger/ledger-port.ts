@@ -1,0 +1,77 @@
+/**
+ * PostgreSQL as the rest of the system sees it: the place where truth is. Statements live in `sql/commands`, one per file.
+ */
+import type { OrderMessage } from '../../domain/order-message.js';
+import type { OrderId, RequestId, ReservationId, SkuKey, UserId } from '../../domain/ids.js';
+import type { OrderResult } from '../../domain/reason-codes.js';
+
+/** What became of one message in the transaction. */
+export interface MessageResult {
+  readonly messageId: string;
+  readonly reservationId: ReservationId;
+  /** The message had an Inbox row before this transaction. */
+  readonly repeated: boolean;
+  readonly result: OrderResult;
+  readonly orderId: OrderId | null;
+}
+
+/** `unknown`: COMMIT had no definite answer; deliver the batch again and let the Inbox decide (`001` §7.5). */
+export type TransactionOutcome =
+  | { readonly outcome: 'committed'; readonly results: readonly MessageResult[] }
+  | { readonly outcome: 'unknown'; readonly reason: string }
+  /** Nothing was written and the same batch may be tried again: no connection, deadlock after its retries, allocator's units all locked. */
+  | { readonly outcome: 'not-committed'; readonly reason: string };
+
+/** What a query may show: the durable state of one request. */
+export interface DurableRequestState {
+  readonly requestId: RequestId;
+  readonly userId: UserId;
+  readonly reservationId: ReservationId;
+  readonly reservationStatus: number;
+  readonly failureCode: string | null;
+  readonly orderId: OrderId | null;
+  readonly orderStatus: number | null;
+}
+
+export type DurableLookup =
+  | { readonly outcome: 'done'; readonly state: DurableRequestState | null }
+  | { readonly outcome: 'unavailable'; readonly reason: string };
+
+/** Read side for the gateway's query endpoint. */
+export interface RequestReader {
+  lookup(sku: SkuKey, requestId: RequestId): Promise<DurableLookup>;
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Writes orders for the consumer. */
+export interface OrderLedger {
+  /** One transaction for all the messages, decided one by one. Never rejects for an operating failure. */
+  createOrders(messages: readonly OrderMessage[]): Promise<TransactionOutcome>;
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** What the scanner decides by: the durable state of reservations, by id. Absent: PostgreSQL has never seen it. */
+export interface ReservationJudge {
+  /** null: PostgreSQL did not answer. */
+  durableStates(reservationIds: readonly ReservationId[]): Promise<ReadonlyMap<ReservationId, { readonly status: number; readonly orderId: OrderId | null; readonly version: number }> | null>;
+  /**
+   * Closes a reservation that ends without an order: inserts the reservation row EXPIRED and its RESERVATION_RELEASED Outbox row in one
+   * transaction; does nothing when a row is there already (DESIGN §4, Release).
+   */
+  closeWithoutOrder(reservation: ClosedReservation): Promise<'closed' | 'already-there' | 'unavailable'>;
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface ClosedReservation {
+  readonly sku: SkuKey;
+  readonly reservationId: ReservationId;
+  readonly requestId: RequestId;
+  readonly messageId: string;
+  readonly userId: UserId;
+  readonly purchaseNo: number;
+  readonly reservedAtMs: number;
+  readonly expiresAtMs: number;
+}
