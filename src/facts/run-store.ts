@@ -1,0 +1,34 @@
+/** Where a run's files go; implemented on disk by `src/report/run-folder.ts`. The lab writes through this port only. */
+import type { Facts } from './facts.js';
+import type { LabEvent } from './lab-event.js';
+import type { LoadSpec } from './load-spec.js';
+import type { ClockPair } from './timeline.js';
+import type { RunVerdict } from './verdict.js';
+
+/** Written before anything starts. */
+export interface Manifest {
+  readonly schemaVersion: 1;
+  readonly runId: string;
+  readonly scenario: string;
+  readonly seed: number;
+  readonly startedAt: string;
+  readonly argv: readonly string[];
+  readonly git: { readonly sha: string | null; readonly dirty: boolean | null };
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Readonly<Record<string, string | number>>;
+  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly load: LoadSpec;
+  readonly clockAtStart: ClockPair;
+}
+
+export interface RunStore {
+  /** Absolute. `history.bin`, `history.ndjson` and `logs/` are written into it by the processes concerned. */
+  readonly directory: string;
+  saveManifest(manifest: Manifest): Promise<void>;
+  /** One line of `events.ndjson`. Synchronous, so that nothing is lost when the lab dies. */
+  appendEvent(event: LabEvent): void;
+  /** Everything but the history, which the generator has written: `facts/*.json` and `facts/*.ndjson`, one row a line. */
+  saveFacts(facts: Facts): Promise<void>;
+  /** verdict.json, junit.xml, summary.md. */
+  saveVerdict(verdict: RunVerdict, facts: Facts): Promise<void>;
+}
