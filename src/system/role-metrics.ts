@@ -1,0 +1,70 @@
+/**
+ * Metrics of one role process: thin factories over a prom-client registry of its own, so that several roles can live in one process and
+ * no module keeps global state. Names follow paper `000` §12, with Prometheus units (`_seconds`, `_total`).
+ *
+ * Label values come from closed lists (codes, stores, operations). Never a user or request id: that is one time series a buyer.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export type MetricLabels = Readonly<Record<string, string>>;
+
+export interface CounterRecorder {
+  /** Adds 1, or `by` ≥ 0. */
+  add(by?: number): void;
+}
+
+export interface GaugeRecorder {
+  set(value: number): void;
+}
+
+export interface HistogramRecorder {
+  /** In the unit of the name; seconds by convention. */
+  observe(value: number): void;
+}
+
+/**
+ * Each factory binds its labels once, outside of the hot path. Asking twice for the same name and labels gives the same series; every
+ * use of a name must carry the same label names (prom-client throws otherwise: a bug).
+ */
+export interface RoleMetrics {
+  counter(name: string, help: string, labels?: MetricLabels): CounterRecorder;
+  gauge(name: string, help: string, labels?: MetricLabels): GaugeRecorder;
+  histogram(name: string, help: string, labels?: MetricLabels, buckets?: readonly number[]): HistogramRecorder;
+  /** The body of `/metrics`. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Seconds; fine where the promises lie (100 ms for an answer, 3 s for an order). */
+export const DURATION_BUCKETS_SECONDS: readonly number[] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10];
+
+/**
+ * A recorder with a registry of its own. Every series carries `role` and `instance`.
+ * `processMetrics` adds CPU, memory and event-loop lag of the process: once per process, not per role.
+ */
+export function createRoleMetrics(role: string, instance: string, options: { readonly processMetrics?: boolean } = {}): RoleMetrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role, instance });
+  if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
+
+  const known = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
+  return {
+    contentType: registry.contentType,
+    counter(name, help, labels = {}) {
+      const metric = known(name, () => new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] }));
+      const series = metric.labels(labels);
+      return { add: (by = 1) => { series.inc(by); } };
+    },
+    gauge(name, help, labels = {}) {
+      const metric = known(name, () => new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] }));
+      const series = metric.labels(labels);
+      return { set: (value) => { series.set(value); } };
+    },
+    histogram(name, help, labels = {}, buckets = DURATION_BUCKETS_SECONDS) {
+      const metric = known(name, () => new Histogram({ name, help, labelNames: Object.keys(labels), buckets: [...buckets], registers: [registry] }));
+      const series = metric.labels(labels);
+      return { observe: (value) => { series.observe(value); } };
+    },
+    text: () => registry.metrics(),
+  };
+}
