@@ -1,0 +1,22 @@
+/**
+ * kill-after-lua: the gateway dies right after Redis has reserved, again and again (paper `000` §7.7, CASES C15).
+ *
+ * Claim: a unit that was reserved by a dying gateway still becomes an order, under the message id it was born with.
+ */
+import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, type Scenario } from './scenario.js';
+
+export const killAfterLua: Scenario = {
+  name: 'kill-after-lua',
+  claim: 'A unit reserved by a gateway that died right after the Lua call still becomes an order, under the message id it was born with.',
+  stock: 20_000,
+  load: { ...USUAL_CLIENTS, ratePerSecond: 200, durationMs: 45_000, requestTimeoutMs: 2_000 },
+  roles: { ...USUAL_ROLES, gateway: 2 },
+  tuning: { resendAfterMs: 500 },
+  faults: ['kill-role@step=gateway.after-reserve,every=20,times=50'],
+  settleBoundMs: 30_000,
+  invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
+  serviceLevels: [
+    { name: 'recovery-time', bound: 10_000 },
+    { name: 'drained', bound: 15_000 },
+  ],
+};
