@@ -6,14 +6,15 @@ export function monoUs(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Both clocks at one moment; the wall clock is read between two monotonic readings, and their middle is taken. */
+/**
+ * Both clocks at one moment. Date.now counts whole milliseconds, so this waits (≤ 1 ms) for its next tick: at the edge the reading is exact
+ * to the few microseconds that the loop takes. (performance.now plus timeOrigin would miss a wall clock that was slewed since the process began.)
+ */
 export function readClockPair(): ClockPair {
-  const before = monoUs();
-  const wallUs = Math.round((performance.timeOrigin + performance.now()) * 1000);
-  const after = monoUs();
-  // performance.now follows the monotonic clock from process start, so a stepped wall clock would go unseen: Date.now has the last word.
-  const dateUs = Date.now() * 1000;
-  return { monoUs: Math.round((before + after) / 2), wallUs: Math.abs(dateUs - wallUs) > 5_000 ? dateUs : wallUs };
+  const began = Date.now();
+  let now = Date.now();
+  while (now === began) now = Date.now();
+  return { monoUs: monoUs(), wallUs: now * 1000 };
 }
 
 /** Converting is as good as the drift between the pairs, the resolution of one reading, and the stores' own rounding to milliseconds. */

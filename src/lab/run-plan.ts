@@ -1,0 +1,90 @@
+/**
+ * Step 1 of a run: scenario + options + seed → one plan value that says everything the run will do.
+ */
+import { cpus, totalmem, type as osType, release } from 'node:os';
+
+import { namespaceOf, type Namespace } from '../domain/namespace.js';
+import { DEFAULT_TUNING, type RoleTuning, type Strategies } from '../domain/role-config.js';
+import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js';
+import type { ActivityRules } from '../facts/facts.js';
+import type { LoadSpec } from '../facts/load-spec.js';
+import type { Manifest } from '../facts/run-store.js';
+import type { Scenario } from '../scenarios/scenario.js';
+import { gitState, toolVersions } from './provenance.js';
+import { readClockPair } from './host-clock.js';
+import type { RunOptions } from './run-options.js';
+
+export interface RunPlan {
+  readonly runId: string;
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly startedAt: string;
+  readonly namespace: Namespace;
+  readonly load: LoadSpec;
+  readonly stock: number;
+  readonly strategies: Strategies;
+  readonly tuning: RoleTuning;
+  readonly rules: ActivityRules;
+  readonly instances: readonly RoleInstance[];
+  /** Fault options of the scenario and of the command line, in order. */
+  readonly faults: readonly string[];
+  readonly mutant: string | null;
+}
+
+const ACTIVITY_ID = '9007199254740997';
+const SKU_ID = '9007199254740999';
+
+function instancesOf(roles: Scenario['roles'], options: RunOptions): RoleInstance[] {
+  const counts: Partial<Record<RoleName, number>> = { ...roles };
+  if (options.gateways !== undefined) counts.gateway = options.gateways;
+  if (options.consumers !== undefined) counts.consumer = options.consumers;
+  return ROLE_NAMES.flatMap((role) => Array.from({ length: counts[role] ?? 0 }, (_, index): RoleInstance => `${role}-${index + 1}`));
+}
+
+export function planRun(scenario: Scenario, options: RunOptions, mutant: string | null): RunPlan {
+  const now = new Date();
+  const seed = options.seed ?? 1 + Math.floor(Math.random() * 2_147_483_646);
+  const namespace = namespaceOf(`r${now.getTime().toString(36)}${(process.pid % 1296).toString(36)}`);
+  const transport = options.transport ?? scenario.load.transport;
+  return {
+    runId: `${scenario.name}/${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${String(seed)}`,
+    scenario,
+    seed,
+    startedAt: now.toISOString(),
+    namespace,
+    load: {
+      ...scenario.load,
+      seed,
+      ratePerSecond: options.rate ?? scenario.load.ratePerSecond,
+      durationMs: options.duration ?? scenario.load.durationMs,
+      transport,
+      activityId: ACTIVITY_ID,
+      skuId: SKU_ID,
+    },
+    stock: options.stock ?? scenario.stock,
+    strategies: { consumer: options.consumer ?? 'batch:500', allocator: options.allocator ?? 'token' },
+    tuning: { ...DEFAULT_TUNING, ...scenario.tuning },
+    rules: { restockOnCancel: true, rebuyAfterCancel: false },
+    instances: instancesOf(scenario.roles, options),
+    faults: [...scenario.faults, ...(options.fault ?? [])],
+    mutant,
+  };
+}
+
+/** What is written before anything starts, so that a run that dies can still be told from another. */
+export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunOptions): Manifest {
+  return {
+    schemaVersion: 1,
+    runId: plan.runId,
+    scenario: plan.scenario.name,
+    seed: plan.seed,
+    startedAt: plan.startedAt,
+    argv,
+    git: gitState(),
+    versions: toolVersions(),
+    machine: { system: osType(), release: release(), cores: cpus().length, model: cpus()[0]?.model ?? 'unknown', memoryBytes: totalmem() },
+    options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Manifest['options'],
+    load: plan.load,
+    clockAtStart: readClockPair(),
+  };
+}
