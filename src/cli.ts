@@ -1,0 +1,104 @@
+#!/usr/bin/env node
+/** The command line: parse → call → exit code. Nothing else. */
+import { Command, CommanderError, Option } from 'commander';
+
+import { runCheck } from './commands/check.js';
+import { processIo } from './commands/command-io.js';
+import { runDoctor } from './commands/doctor.js';
+import { runDown } from './commands/down.js';
+import { reportError } from './commands/report-error.js';
+import { runInstall } from './commands/install.js';
+import { runList } from './commands/list.js';
+import { runProbe } from './commands/probe.js';
+import { runRun } from './commands/run.js';
+import { runUp } from './commands/up.js';
+import { ExitCode } from './exit-codes.js';
+import { RUN_OPTIONS } from './lab/run-options.js';
+import { toolVersions } from './lab/provenance.js';
+
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+function buildProgram(finish: (code: number) => void): Command {
+  const program = new Command('seckill-lab');
+  program
+    .description('A laboratory for flash-sale order systems: real servers, exact faults, independent evidence, verdicts a CI can gate on.')
+    .version(toolVersions()['seckill-lab'] ?? 'unknown')
+    .exitOverride()
+    .showHelpAfterError('(see --help)');
+
+  const run = program.command('run').description('run a scenario: start the stack, storm, break, judge, report').argument('<scenario>', 'see `seckill-lab list`');
+  for (const [key, row] of Object.entries(RUN_OPTIONS)) {
+    const option = new Option(row.flag, row.help);
+    if (key === 'fault') option.argParser(collect);
+    run.addOption(option);
+  }
+  run
+    .option('--report-dir <folder>', 'where run folders go', 'reports')
+    .option('--stack-file <file>', 'use the running stack that this file describes (see `up`)')
+    .option('--mutant <name>', 'remove a guard on purpose and see which judge notices (see `list`)')
+    .option('--keep-running', 'leave the servers running after the run and print how to reach and end them')
+    .option('--plain', 'progress as plain lines, never the live view')
+    .option('--json', 'print the verdict document alone on stdout')
+    .action(async (scenario: string, options: Record<string, unknown>) => {
+      finish(await runRun(scenario, options, process.argv, processIo));
+    });
+
+  program.command('list').description('scenarios, faults, invariants and mutants').option('--json', 'as JSON').action((options: { json?: boolean }) => {
+    finish(runList(options, processIo));
+  });
+  program.command('check').description('judge a saved run again, offline').argument('<dir>', 'a run folder').option('--json', 'print the verdict document alone on stdout').action(async (directory: string, options: { json?: boolean }) => {
+    finish(await runCheck(directory, options, processIo));
+  });
+  program.command('doctor').description('what is installed, what is missing, and the command that mends it').action(async () => {
+    finish(await runDoctor({}, processIo));
+  });
+  program.command('install').description('fetch what the local stack needs').option('--with-deps', 'also install Debian packages (as root)').action(async (options: { withDeps?: boolean }) => {
+    finish(await runInstall(options, processIo));
+  });
+  program.command('up').description('start a stack and leave it running').option('--stack-file <file>', 'where to describe it', 'stack.json').option('--lanes <count>', 'sets of proxies', '1').action(async (options: { stackFile: string; lanes: string }) => {
+    finish(await runUp(options, processIo));
+  });
+  program.command('down').description('end a stack started by `up`').option('--stack-file <file>', 'its description', 'stack.json').action(async (options: { stackFile: string }) => {
+    finish(await runDown(options, processIo));
+  });
+  program
+    .command('probe')
+    .description('closed-loop saturation probe of a gateway (autocannon); says nothing about latency under load')
+    .option('--url <url>', 'a gateway; without it the probe starts a stack of its own')
+    .option('--stack-file <file>', 'use this running stack')
+    .option('--connections <count>', 'connections', '64')
+    .option('--duration <time>', 'how long', '5s')
+    .option('--json', 'as JSON')
+    .action(async (options: Record<string, unknown>) => {
+      finish(await runProbe(options, processIo));
+    });
+  return program;
+}
+
+async function main(): Promise<number> {
+  let code: number = ExitCode.usage;
+  const program = buildProgram((value) => {
+    code = value;
+  });
+  try {
+    await program.parseAsync(process.argv);
+    return code;
+  } catch (cause) {
+    // --help and --version end with code 0; every other commander error is bad usage, never 1.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? ExitCode.green : ExitCode.usage;
+    return reportError(cause, processIo);
+  }
+}
+
+process.on('uncaughtException', (cause) => {
+  process.exit(reportError(cause, processIo));
+});
+process.on('unhandledRejection', (cause) => {
+  process.exit(reportError(cause, processIo));
+});
+
+const exitCode = await main();
+// Nothing may keep a finished lab alive, and nothing written may be lost: exit only after stdout took everything.
+process.stdout.write('', () => {
+  process.exit(exitCode);
+});
