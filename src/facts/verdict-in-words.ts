@@ -1,0 +1,98 @@
+/**
+ * A verdict in words and figures, for every face that shows one: the summary file, the terminal, the JUnit messages. Pure text without
+ * layout, so that the same number is never written in two ways.
+ */
+import type { Latencies, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict, WitnessOfViolation } from './verdict.js';
+
+/** `12,345`; `–` when the evidence is missing. Only whole numbers get separators. */
+export function countInWords(count: number | null): string {
+  if (count === null) return '–';
+  return Number.isInteger(count) ? count.toString().replace(/\B(?=(\d{3})+$)/g, ',') : count.toString();
+}
+
+/** `870 µs`, `12.3 ms`, `4.56 s`; `–` for null. */
+export function microsecondsInWords(us: number | null): string {
+  if (us === null) return '–';
+  if (us < 1000) return `${us.toFixed(0)} µs`;
+  if (us < 1_000_000) return `${(us / 1000).toFixed(us < 10_000 ? 2 : 1)} ms`;
+  return `${(us / 1_000_000).toFixed(2)} s`;
+}
+
+export function millisecondsInWords(ms: number | null): string {
+  return microsecondsInWords(ms === null ? null : ms * 1000);
+}
+
+/** `99.95 %`. */
+export function shareInWords(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
+
+const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
+  green: 'GREEN',
+  violated: 'VIOLATED',
+  unknown: 'UNKNOWN',
+  void: 'VOID',
+  'service-level-missed': 'SERVICE LEVEL MISSED',
+};
+
+export function outcomeInWords(outcome: RunOutcome): string {
+  return OUTCOMES[outcome];
+}
+
+/** `12.3 ms of 250 ms`, `99.95 % of 99.00 %`. */
+export function serviceLevelInWords(level: ServiceLevelVerdict): string {
+  const write = level.unit === 'ms' ? millisecondsInWords : (share: number | null): string => (share === null ? '–' : shareInWords(share));
+  return `${write(level.measured)}, promised ${level.unit === 'ms' ? '≤' : '≥'} ${write(level.bound)}`;
+}
+
+export function latenciesInWords(latencies: Latencies): string {
+  const { p50Us, p99Us, p999Us, maxUs, count } = latencies;
+  return `p50 ${microsecondsInWords(p50Us)} · p99 ${microsecondsInWords(p99Us)} · p99.9 ${microsecondsInWords(p999Us)} · max ${microsecondsInWords(maxUs)} (${countInWords(count)})`;
+}
+
+/** Label and value of each count. Refusals are listed by code, most frequent first. */
+export function countsInWords(figures: RunFigures): readonly (readonly [string, string])[] {
+  const rows: (readonly [string, string])[] = [
+    ['stock', countInWords(figures.stock)],
+    ['arrivals scheduled', countInWords(figures.offered)],
+    ['arrivals issued', countInWords(figures.issued)],
+    ['answers received', countInWords(figures.decided)],
+    ['requests accepted', countInWords(figures.accepted)],
+    ['told sold out', countInWords(figures.soldOut)],
+  ];
+  const refusals = Object.entries(figures.refusedByCode).sort(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
+  for (const [code, count] of refusals) rows.push([`refused ${code}`, countInWords(count)]);
+  rows.push(['orders in PostgreSQL', countInWords(figures.orders)], ['messages in the topic', countInWords(figures.topicMessages)]);
+  rows.push(['duplicates among them', countInWords(figures.topicDuplicates)]);
+  if (figures.excused > 0) rows.push(['losses excused by a proven fault', countInWords(figures.excused)]);
+  return rows;
+}
+
+/**
+ * Label and value of each speed. Empty unless all invariants hold and the load was honest: the speed of a run that oversold, or that was
+ * never really offered, is not a result, and a figure once printed gets quoted.
+ */
+export function speedsInWords(verdict: RunVerdict): readonly (readonly [string, string])[] {
+  if (verdict.outcome !== 'green' && verdict.outcome !== 'service-level-missed') return [];
+  const { latencyFromIntended, winnersLatency, reservationToOrder, recoveryMs } = verdict.figures;
+  const rows: (readonly [string, string])[] = [];
+  if (latencyFromIntended !== null) rows.push(['answer, from the intended time', latenciesInWords(latencyFromIntended)]);
+  if (winnersLatency !== null) rows.push(['answer to winners', latenciesInWords(winnersLatency)]);
+  if (reservationToOrder !== null) rows.push(['reservation to order', latenciesInWords(reservationToOrder)]);
+  if (recoveryMs !== null) rows.push(['recovery after the last heal', millisecondsInWords(recoveryMs)]);
+  return rows;
+}
+
+/** `12:03:04.567Z  redis       accepted as 0190…`, one line each, in the order given. */
+export function biographyInWords(witness: WitnessOfViolation): readonly string[] {
+  return witness.biography.map((line) => `${(line.at ?? '–').padEnd(27)} ${line.source.padEnd(10)} ${line.text}`);
+}
+
+/** The witness that a reader should see first: of the first violated invariant, its worst, else its first. */
+export function leadingWitness(verdict: RunVerdict): { readonly invariant: string; readonly witness: WitnessOfViolation } | null {
+  for (const judge of verdict.invariants) {
+    const witness = judge.worst ?? judge.first;
+    if (judge.outcome === 'violated' && witness !== null) return { invariant: judge.name, witness };
+  }
+  return null;
+}

@@ -1,0 +1,129 @@
+/**
+ * Files → facts, the exact inverse of `save-facts.ts`: the judges see the same value in a run and in `seckill-lab check`.
+ *
+ * What is missing or damaged becomes missing evidence with its reason. Only `facts/run.json` cannot be done without: without it
+ * nobody knows what was promised.
+ */
+import { access, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Facts, MetricsFacts, RunFacts, SettleFacts } from '../facts/facts.js';
+import { LabError } from '../facts/lab-error.js';
+import type { Manifest } from '../facts/run-store.js';
+import type { CommitLogFacts, Evidence, KafkaFacts, PostgresFacts, RedisFacts, RowChange } from '../facts/store-facts.js';
+import { missing, readDocument, readRows, shapeProblem, together, type ShapeOf } from './evidence-file.js';
+import { readFactsIndex, type EvidenceName } from './facts-index.js';
+import { decodeMetrics } from './metrics-document.js';
+import { readHistory } from './read-history.js';
+import { FACT_DOCUMENTS, ROW_FILES, RUN_FILES, type RowFile } from './run-layout.js';
+
+const RUN_SHAPE: ShapeOf<RunFacts> = {
+  scenario: 'string', namespace: 'object', load: 'object', stock: 'number', strategies: 'object', rules: 'object', clock: 'object',
+  invariants: 'array', serviceLevels: 'array',
+};
+const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
+  healedUs: 'number', drainedUs: 'number?', boundMs: 'number', open: 'array', quiesced: 'boolean', quiesceProblems: 'array',
+};
+const MANIFEST_SHAPE: ShapeOf<Manifest> = {
+  schemaVersion: 'number', runId: 'string', scenario: 'string', seed: 'number', startedAt: 'string', argv: 'array', git: 'object',
+  versions: 'object', machine: 'object', options: 'object', load: 'object', clockAtStart: 'object',
+};
+const REDIS_REST: ShapeOf<Omit<RedisFacts, 'records' | 'users'>> = { stock: 'number?', meta: 'object', pending: 'array', problems: 'array', runId: 'string' };
+const KAFKA_REST: ShapeOf<Omit<KafkaFacts, 'orders' | 'events'>> = { malformed: 'array', ordersBounds: 'array', eventsBounds: 'array' };
+const CHANGE_SHAPE: ShapeOf<RowChange> = { table: 'string', kind: 'string', row: 'object' };
+
+const rowsOf = <Row>(directory: string, file: RowFile<Row>): Promise<Evidence<readonly Row[]>> => readRows<Row>(directory, file.path, file.shape);
+
+async function readRun(directory: string): Promise<RunFacts> {
+  const run = await readDocument<RunFacts>(directory, FACT_DOCUMENTS.run, RUN_SHAPE);
+  if (run.present) return run.value;
+  const isFolder = await stat(directory).then((found) => found.isDirectory(), () => false);
+  const begun = isFolder && (await access(join(directory, RUN_FILES.manifest)).then(() => true, () => false));
+  if (begun) {
+    throw new LabError('HARVEST_FAILED', `this run cannot be judged: ${run.reason}`, `Look into ${join(directory, RUN_FILES.events)} for how far it came, and run the scenario again.`);
+  }
+  throw new LabError('NOT_A_RUN_FOLDER', `${directory} is not a run folder: ${isFolder ? run.reason : 'there is no such folder'}`, 'Name a folder like reports/hot-sku/20260102T030405Z-42.');
+}
+
+async function readMetrics(directory: string): Promise<Evidence<MetricsFacts>> {
+  const stored = await readDocument<Record<never, never>>(directory, FACT_DOCUMENTS.metrics, {});
+  if (!stored.present) return stored;
+  const metrics = decodeMetrics(stored.value);
+  return metrics === null ? missing(`${FACT_DOCUMENTS.metrics} holds something that is no metric`) : { present: true, value: metrics };
+}
+
+async function readRedis(directory: string): Promise<Evidence<RedisFacts>> {
+  const found = together({
+    rest: await readDocument<Omit<RedisFacts, 'records' | 'users'>>(directory, FACT_DOCUMENTS.redis, REDIS_REST),
+    records: await rowsOf(directory, ROW_FILES.redisRecords),
+    users: await rowsOf(directory, ROW_FILES.redisUsers),
+  });
+  if (!found.present) return found;
+  return { present: true, value: { ...found.value.rest, records: found.value.records, users: found.value.users } };
+}
+
+async function readKafka(directory: string): Promise<Evidence<KafkaFacts>> {
+  const found = together({
+    rest: await readDocument<Omit<KafkaFacts, 'orders' | 'events'>>(directory, FACT_DOCUMENTS.kafka, KAFKA_REST),
+    orders: await rowsOf(directory, ROW_FILES.kafkaOrders),
+    events: await rowsOf(directory, ROW_FILES.kafkaEvents),
+  });
+  if (!found.present) return found;
+  return { present: true, value: { ...found.value.rest, orders: found.value.orders, events: found.value.events } };
+}
+
+async function readPostgres(directory: string): Promise<Evidence<PostgresFacts>> {
+  const files = ROW_FILES.postgres;
+  return together({
+    orders: await rowsOf(directory, files.orders),
+    reservations: await rowsOf(directory, files.reservations),
+    inventory: await rowsOf(directory, files.inventory),
+    tokens: await rowsOf(directory, files.tokens),
+    ledger: await rowsOf(directory, files.ledger),
+    inbox: await rowsOf(directory, files.inbox),
+    outbox: await rowsOf(directory, files.outbox),
+    compensations: await rowsOf(directory, files.compensations),
+    payments: await rowsOf(directory, files.payments),
+    itemMismatches: await rowsOf(directory, files.itemMismatches),
+  });
+}
+
+async function readCommitLog(directory: string): Promise<Evidence<CommitLogFacts>> {
+  const { path, shape } = ROW_FILES.commitLog;
+  const transactions = await readRows(directory, path, shape, (transaction) => {
+    for (const change of transaction.changes) {
+      const problem = shapeProblem(change, CHANGE_SHAPE);
+      if (problem !== null) return `has a change that ${problem}`;
+    }
+    return null;
+  });
+  return transactions.present ? { present: true, value: { transactions: transactions.value } } : transactions;
+}
+
+/** Reads a run folder. Rejects with `LabError` NOT_A_RUN_FOLDER, or HARVEST_FAILED when the run ended before its facts were saved. */
+export async function readFacts(directory: string): Promise<Facts> {
+  const run = await readRun(directory);
+  const index = await readFactsIndex(directory);
+  /** The harvest's own reason comes first: it tells more than "the file is missing". */
+  const unlessAbsent = async <Value>(name: EvidenceName, read: (folder: string) => Promise<Evidence<Value>>): Promise<Evidence<Value>> => {
+    const reason = index?.absent[name];
+    return reason === undefined ? read(directory) : missing(reason);
+  };
+  return {
+    run,
+    history: await readHistory(directory),
+    redis: await unlessAbsent('redis', readRedis),
+    kafka: await unlessAbsent('kafka', readKafka),
+    postgres: await unlessAbsent('postgres', readPostgres),
+    commitLog: await unlessAbsent('commitLog', readCommitLog),
+    faults: await unlessAbsent('faults', (folder) => rowsOf(folder, ROW_FILES.faults)),
+    settle: await unlessAbsent('settle', (folder) => readDocument<SettleFacts>(folder, FACT_DOCUMENTS.settle, SETTLE_SHAPE)),
+    metrics: await unlessAbsent('metrics', readMetrics),
+  };
+}
+
+/** The manifest of a run, or null when it is missing or damaged. */
+export async function readManifest(directory: string): Promise<Manifest | null> {
+  const manifest = await readDocument<Manifest>(directory, RUN_FILES.manifest, MANIFEST_SHAPE);
+  return manifest.present ? manifest.value : null;
+}
