@@ -111,7 +111,7 @@ export async function readFacts(directory: string): Promise<Facts> {
   };
   return {
     run,
-    history: await readHistory(directory),
+    history: await readHistory(directory, run.load),
     redis: await unlessAbsent('redis', readRedis),
     kafka: await unlessAbsent('kafka', readKafka),
     postgres: await unlessAbsent('postgres', readPostgres),
