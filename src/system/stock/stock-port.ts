@@ -26,12 +26,16 @@ export interface StockRecord {
   readonly messageId: MessageId;
   readonly payloadHash: string;
   readonly state: RedisRecordState;
+  /** Version of the activity that the reservation was made under; a resend carries it. Digits. */
+  readonly activityVersion: string;
   readonly purchaseNo: number;
   readonly reservedAtMs: number;
   readonly expiresAtMs: number;
   readonly orderId: OrderId | null;
   readonly reason: string | null;
   readonly appliedVersion: number;
+  /** The unit of this reservation went back to the stock. */
+  readonly unitReturned: boolean;
 }
 
 export interface ReserveDecision {
@@ -71,6 +75,12 @@ export type ProjectionReply =
 export interface ClaimReply {
   readonly outcome: CallOutcome;
   readonly records: readonly StockRecord[];
+  /** Entries of the index without a readable record: lost, not finished. They stay in the index. */
+  readonly orphans: readonly RequestId[];
+  /** Clock of the Redis server at the claim, ms since the epoch: the clock that judges leases and expiry (CASES C14). 0 when not done. */
+  readonly nowMs: number;
+  /** Entries in the index, claimed or not. */
+  readonly pendingCount: number;
   readonly reason: string | null;
 }
 
@@ -93,10 +103,10 @@ export interface StockPort {
   lookup(sku: SkuKey, requestId: RequestId): Promise<LookupReply>;
   meta(sku: SkuKey): Promise<{ outcome: 'done'; meta: SkuMeta | null } | { outcome: 'surely-not-done' | 'unknown'; reason: string }>;
   /**
-   * Claims up to `limit` records of the pending index that are due at `nowMs` by pushing their score to `leaseUntilMs` (one Redis call, so
-   * two scanners never hold the same record at once).
+   * Claims up to `limit` (1…500) due records of the pending index by pushing their time `leaseMs` ahead, in one Redis call, so two scanners
+   * never hold the same record at once. Due and lease are judged by the server's clock, never by the caller's.
    */
-  claimPending(sku: SkuKey, nowMs: number, leaseUntilMs: number, limit: number): Promise<ClaimReply>;
+  claimPending(sku: SkuKey, leaseMs: number, limit: number): Promise<ClaimReply>;
   project(sku: SkuKey, updates: readonly ProjectionUpdate[]): Promise<readonly ProjectionReply[]>;
   /** The connection is up and the primary answers. */
   ready(): Promise<boolean>;

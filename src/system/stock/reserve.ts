@@ -1,0 +1,66 @@
+/** Reserving: 1…64 requests of one SKU in one call of `lua/reserve_batch-5.lua`. */
+import assert from 'node:assert';
+
+import type { SkuKey } from '../../domain/ids.js';
+import { ReserveCode } from '../../domain/reason-codes.js';
+import type { EpochGuard, KnownEpoch } from './epoch-guard.js';
+import { freshRecord, packRecord, unpackRecord } from './record-codec.js';
+import type { StockConnection } from './stock-connection.js';
+import type { ReserveDecision, ReserveReply, ReserveRequest } from './stock-port.js';
+
+export const RESERVE_BATCH_MAX = 64;
+
+/** Never presented by warm-up; makes the script say NOT_READY where nothing is warm. */
+const NO_EPOCH: KnownEpoch = { epoch: '-', activityVersion: '0' };
+
+/**
+ * Decides the requests, in order. `dueInMs`: when the scanner may look at what is accepted. A server that is not the one that was warmed
+ * up gives EPOCH_MISMATCH for all without being asked to reserve.
+ */
+export async function reserve(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], dueInMs: number): Promise<ReserveReply> {
+  assert(requests.length >= 1 && requests.length <= RESERVE_BATCH_MAX, `a reserve call takes 1…64 requests, not ${String(requests.length)}`);
+  let known = guard.known(sku);
+  if (known === null) {
+    const answer = await guard.learn(sku);
+    if (answer.outcome === 'other-server') return { outcome: 'done', decisions: requests.map(() => plain(ReserveCode.EPOCH_MISMATCH)) };
+    // Reading meta changes nothing, so whatever became of that read, these requests were surely not reserved.
+    if (answer.outcome === 'surely-not-done' || answer.outcome === 'unknown') return { outcome: 'surely-not-done', reason: answer.reason };
+    known = answer.outcome === 'known' ? answer.known : NO_EPOCH;
+  }
+  return call(connection, guard, sku, requests, known, dueInMs);
+}
+
+async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], known: KnownEpoch, dueInMs: number): Promise<ReserveReply> {
+  const keys = connection.keys(sku);
+  let packed = '';
+  for (const request of requests) packed += `${request.requestId} ${packRecord(freshRecord(request, known.activityVersion))} `;
+  const result = await connection.script(
+    'reserve_batch',
+    [keys.stock, keys.meta, keys.requests, keys.users, keys.pending],
+    [known.epoch, known.activityVersion, dueInMs, requests.length, packed],
+  );
+  if (result.outcome !== 'done') return result;
+  const [status, ...decisions] = result.value;
+  assert(decisions.length === requests.length, 'reserve_batch answered another number of decisions');
+  if (status !== 'OK') guard.forget(sku);
+  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, requests[index], known.activityVersion)) };
+}
+
+function decisionOf(text: string, request: ReserveRequest | undefined, activityVersion: string): ReserveDecision {
+  assert(request !== undefined, 'a decision without request');
+  const [code, left, requestId, record] = text.split(' ');
+  assert(code !== undefined && isReserveCode(code), `not a reserve code: ${text}`);
+  const stockLeft = left === undefined ? null : Number(left);
+  // The script does not echo what it has just stored.
+  if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion) };
+  const stored = requestId === undefined || record === undefined ? null : unpackRecord(requestId, record);
+  return { code, stockLeft, record: stored };
+}
+
+function plain(code: ReserveCode): ReserveDecision {
+  return { code, record: null, stockLeft: null };
+}
+
+function isReserveCode(text: string): text is ReserveCode {
+  return Object.hasOwn(ReserveCode, text);
+}
