@@ -15,7 +15,10 @@ export interface ToxicSpec {
   readonly attributes: Readonly<Record<string, number>>;
 }
 
-/** Toxiproxy's byte counters of one link since the proxy was made, as it serves them on `/metrics`. */
+/**
+ * Toxiproxy's byte counters of one link since the proxy was made, as it serves them on `/metrics`. It adds a connection's bytes only when
+ * that connection ends (`link.go`), so an open connection has not been counted yet.
+ */
 export interface LinkCounters {
   /** Bytes received from the client / sent on to the server. */
   readonly upstreamReceivedBytes: number;
@@ -61,6 +64,8 @@ export interface StepHit {
   /** CLOCK_MONOTONIC of the role's host in microseconds. */
   readonly monoUs: number;
   readonly action: StepAction | 'none';
+  /** The plan that acted; null: none. */
+  readonly planId: string | null;
 }
 
 /** kill: SIGKILL of itself. pause: SIGSTOP of itself. cut: waits until the lab has armed the link's toxic. */
@@ -93,8 +98,18 @@ export interface RoleTarget {
   pause(): Promise<void>;
   /** SIGCONT. */
   resume(): Promise<void>;
+  /** The process is stopped by a signal. */
+  isPaused(): Promise<boolean>;
+  /** It runs and its `/healthz` says ready. */
+  isHealthy(): Promise<boolean>;
   /** Step lines on which an action was taken, so far. */
   actionHits(): readonly StepHit[];
+  /** How often each step was reached so far, over all restarts; read from outside of the process, so it holds for a dead one too. */
+  stepCounts(): Readonly<Partial<Record<StepName, number>>>;
+  /** Takes a plan out of the running process and of all that follow it. Resolves when the process has answered or is gone. */
+  disarm(planId: string): Promise<void>;
+  /** Answers a `cut`: the toxic is armed, the process goes on. */
+  goOn(hit: StepHit): void;
   exits(): readonly RoleExit[];
 }
 
@@ -104,6 +119,8 @@ export interface Witness {
   ordersTopicEnd(): Promise<number>;
   /** True when the server answers a trivial query on its direct connection within 1 s. */
   answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
+  /** True when a new connection to the address is refused, false when it is accepted (and closed again at once). */
+  refuses(address: HostPort): Promise<boolean>;
 }
 
 export interface Targets {

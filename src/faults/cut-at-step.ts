@@ -1,0 +1,80 @@
+/**
+ * cut-at-step: the process waits at a protocol step until its link is cut, then goes on and loses exactly that call (CASES C27).
+ * `downstream`: the server does it and the answer is lost. `upstream`: the request never arrives. Either way the client learns by a close.
+ *
+ * Landed: for every strike a step line, and bytes of the link that entered the proxy and never left it. A toxic hits every connection of a
+ * link, other processes of the role included.
+ */
+import { z } from 'zod';
+
+import { STEPS } from '../domain/steps.js';
+import type { StepHit, ToxicSpec } from '../facts/targets.js';
+import { defineFault } from './fault.js';
+import { lostBytes, until } from './observation.js';
+import { linkOption, stepOption } from './option-values.js';
+import { disarmAll, strikeHits, strikeOptions, strikePlans } from './step-strikes.js';
+
+/** The call that follows a step starts at once; a longer silence means there was none. */
+const CUT_BOUND_MS = 3_000;
+
+export const cutAtStep = defineFault({
+  name: 'cut-at-step',
+  description: 'at the Nth hit of a protocol step the next call over a link is lost: its answer (downstream) or its request (upstream)',
+  example: 'cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=3',
+  schema: z.strictObject({
+    step: stepOption,
+    link: linkOption,
+    stream: z.enum(['upstream', 'downstream'], { error: 'is upstream (the request is lost) or downstream (its answer)' }).default('downstream'),
+    ...strikeOptions,
+  }),
+  startsAfterMs: () => 0,
+  strikesAsked: (options) => options.times,
+  predict: (options) => `${String(options.times)} step lines of ${options.step}, and each time bytes of ${options.link} enter the proxy ${options.stream} and never leave it`,
+  plans: (options, id, instances) => strikePlans(options, 'cut', id, instances),
+  begin: (options, { id, targets, clock }) => {
+    const link = targets.link(options.link);
+    const toxic: ToxicSpec = { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: 'limit_data', stream: options.stream, attributes: { bytes: 0 } };
+    const struck: { hit: StepHit; lost: number }[] = [];
+    const waiting = () => strikeHits(targets, options.step, id).filter(({ hit }) => !struck.some((done) => done.hit === hit));
+    return {
+      async inject(signal) {
+        while (struck.length < options.times && !signal.aborted) {
+          const next = waiting()[0];
+          if (next === undefined) {
+            await clock.wait(10, signal);
+            continue;
+          }
+          const before = await link.counters();
+          let lost = 0;
+          await link.addToxic(toxic);
+          try {
+            next.target.goOn(next.hit);
+            await until(clock, CUT_BOUND_MS, 10, async () => (lost = lostBytes(before, await link.counters(), options.stream)) > 0);
+          } finally {
+            await link.removeToxic(toxic.name);
+          }
+          struck.push({ hit: next.hit, lost });
+        }
+      },
+      async heal() {
+        await link.removeToxic(toxic.name);
+        await disarmAll(targets, options.step, id);
+        for (const { target, hit } of waiting()) target.goOn(hit);
+        const left = await link.listToxics();
+        const { role } = STEPS[options.step];
+        const healthy = await until(clock, 15_000, 50, async () => (await Promise.all(targets.roles(role).map((target) => target.isHealthy()))).every(Boolean));
+        return { healed: !left.includes(toxic.name) && healthy, observed: `plans disarmed; toxics left on ${options.link}: ${left.join(' ') || 'none'}; ${role} ${healthy ? 'healthy' : 'NOT healthy'}` };
+      },
+      prove() {
+        const proven = struck.filter(({ lost }) => lost > 0);
+        return Promise.resolve({
+          landed: proven.length === options.times,
+          observed: `${String(struck.length)} step lines, ${String(proven.length)} of ${String(options.times)} cuts lost bytes (${String(proven.reduce((sum, { lost }) => sum + lost, 0))} B)`,
+          strikes: proven.length,
+          hits: struck.map(({ hit }) => hit),
+          mayLose: null,
+        });
+      },
+    };
+  },
+});

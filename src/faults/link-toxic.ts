@@ -1,0 +1,115 @@
+/**
+ * link-toxic: any toxic on any link for a while (LIBRARIES §4.2). The general tool; the named faults say more about themselves.
+ *
+ * Landed, for a toxic that loses data (timeout, limit_data, reset_peer): bytes entered the proxy and never left it. For one that only delays:
+ * the toxic was seen on the link, and steps of the protocol that use this link were reached meanwhile (Toxiproxy counts the bytes of a
+ * connection when it ends, so it cannot tell what an open one carried). A link nobody uses proves neither.
+ */
+import { z } from 'zod';
+
+import { roleOfInstance, type LinkName, type RoleInstance } from '../domain/roles.js';
+import { STEPS, STEP_NAMES } from '../domain/steps.js';
+import type { LinkCounters, Targets, ToxicSpec } from '../facts/targets.js';
+import { defineFault } from './fault.js';
+import { countedBytes, lostBytes, until } from './observation.js';
+import { durationMs, linkOption, startTime, wholeNumber } from './option-values.js';
+
+const TOXIC_TYPES = ['latency', 'bandwidth', 'timeout', 'limit_data', 'reset_peer', 'slow_close', 'slicer'] as const;
+const LOSES_DATA: readonly ToxicSpec['type'][] = ['timeout', 'limit_data', 'reset_peer'];
+/** What a type cannot do without. */
+const NEEDS = { latency: 'latency', bandwidth: 'rate', timeout: null, limit_data: 'bytes', reset_peer: null, slow_close: 'delay', slicer: 'size' } as const;
+
+const amount = wholeNumber(0, 1_000_000_000).optional();
+
+const schema = z
+  .strictObject({
+    t: startTime,
+    s: durationMs('s').default(2_000),
+    link: linkOption,
+    type: z.enum(TOXIC_TYPES, { error: `is one of ${TOXIC_TYPES.join(' ')}` }),
+    stream: z.enum(['upstream', 'downstream'], { error: 'is upstream or downstream (server to client)' }).default('downstream'),
+    latency: durationMs('ms').optional(),
+    jitter: durationMs('ms').optional(),
+    timeout: durationMs('ms').optional(),
+    delay: durationMs('ms').optional(),
+    rate: amount,
+    bytes: amount,
+    size: amount,
+  })
+  .superRefine((options, context) => {
+    const needed = NEEDS[options.type];
+    if (needed !== null && options[needed] === undefined) context.addIssue({ code: 'custom', message: `type=${options.type} needs ${needed}=…` });
+  });
+
+function toxicOf(id: string, options: z.output<typeof schema>): ToxicSpec {
+  const { latency, jitter, timeout, delay, rate, bytes, size } = options;
+  const given: Record<ToxicSpec['type'], Record<string, number>> = {
+    latency: { latency: latency ?? 0, jitter: jitter ?? 0 },
+    bandwidth: { rate: rate ?? 0 },
+    timeout: { timeout: timeout ?? 0 },
+    limit_data: { bytes: bytes ?? 0 },
+    reset_peer: { timeout: timeout ?? 0 },
+    slow_close: { delay: delay ?? 0 },
+    slicer: { average_size: size ?? 0, size_variation: 0, delay: (delay ?? 0) * 1000 },
+  };
+  return { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: options.type, stream: options.stream, attributes: given[options.type] };
+}
+
+/** Steps that use the link, reached so far by the processes of its role. */
+function stepsOn(targets: Targets, link: LinkName): number {
+  const steps = STEP_NAMES.filter((name) => (STEPS[name].links as readonly LinkName[]).includes(link));
+  const role = roleOfInstance(`${link}` as RoleInstance);
+  return targets.roles(role).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
+}
+
+export const linkToxic = defineFault({
+  name: 'link-toxic',
+  description: 'one toxic on one link for s seconds: latency, bandwidth, timeout, limit_data, reset_peer, slow_close, slicer',
+  example: 'link-toxic@link=gateway-redis,type=latency,latency=200,t=1s,s=2',
+  schema,
+  startsAfterMs: (options) => options.t,
+  strikesAsked: () => 1,
+  predict: (options) =>
+    LOSES_DATA.includes(options.type)
+      ? `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`
+      : `the toxic is seen on ${options.link} and protocol steps that use the link are reached meanwhile`,
+  begin: (options, { id, targets, clock }) => {
+    const link = targets.link(options.link);
+    const toxic = toxicOf(id, options);
+    let before: LinkCounters | null = null;
+    let seenArmed = false;
+    let steps = 0;
+    return {
+      async inject(signal) {
+        before = await link.counters();
+        const endUs = clock.monoUs() + options.s * 1000;
+        await link.addToxic(toxic);
+        const stepsWhenArmed = stepsOn(targets, options.link);
+        await clock.wait((endUs - clock.monoUs()) / 1000, signal);
+        steps = stepsOn(targets, options.link) - stepsWhenArmed;
+        seenArmed = (await link.listToxics()).includes(toxic.name);
+      },
+      async heal() {
+        await link.removeToxic(toxic.name);
+        const left = await link.listToxics();
+        return { healed: !left.includes(toxic.name), observed: `toxics left on ${options.link}: ${left.join(' ') || 'none'}` };
+      },
+      async prove() {
+        const start = before;
+        if (start === null) return { landed: false, observed: 'never armed', strikes: 0, hits: [], mayLose: null };
+        const loses = LOSES_DATA.includes(options.type);
+        let after = await link.counters();
+        if (loses) {
+          await until(clock, 1_000, 20, async () => {
+            after = await link.counters();
+            return lostBytes(start, after, options.stream) > 0;
+          });
+        }
+        const lost = lostBytes(start, after, options.stream);
+        const landed = seenArmed && (loses ? lost > 0 : steps > 0);
+        const observed = `${options.link}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${String(steps)} protocol steps that use it meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${options.stream} never left the proxy`;
+        return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null };
+      },
+    };
+  },
+});

@@ -1,0 +1,115 @@
+/**
+ * lose-produce-ack: the broker stores what the gateway sends and its answer never arrives, n times (paper `000` §7.8; CASES C17; LIBRARIES
+ * §4.3). `close` drops the answer and ends the connection, so that the client learns at once; `hang` drops it and says nothing.
+ *
+ * One strike: arm the toxic → read the topic's end → see it grow (whatever is stored from here on has its answer dropped) → see bytes that
+ * entered the proxy and never left it → remove. The scanner writes to the same topic through its own link: a strike during which it was
+ * about to resend proves nothing and is tried again.
+ */
+import { z } from 'zod';
+
+import type { LinkTarget, Targets, ToxicSpec } from '../facts/targets.js';
+import { defineFault, type FaultClock, type FaultSurroundings } from './fault.js';
+import { lostBytes, until } from './observation.js';
+import { durationMs, startTime, wholeNumber } from './option-values.js';
+
+/** A strike that nobody produces into is given up after this. */
+const STRIKE_BOUND_MS = 3_000;
+/** From append to the proxy takes an answer well under this on one host; the toxic stays at least so long after the growth was seen. */
+const ANSWER_FLIGHT_MS = 30;
+/** Strikes tried for each one asked, before the fault gives up. */
+const TRIES_PER_STRIKE = 4;
+
+interface Strike {
+  readonly stored: number;
+  readonly droppedBytes: number;
+  readonly scannerMoved: boolean;
+}
+
+/** Steps of the scanner that mean a message of its own may reach the topic. */
+function scannerSends(targets: Targets): number {
+  return targets.roles('scanner').reduce((sum, role) => sum + (role.stepCounts()['scanner.before-resend'] ?? 0) + (role.stepCounts()['scanner.after-resend'] ?? 0), 0);
+}
+
+function toxicOf(id: string, mode: 'close' | 'hang'): ToxicSpec {
+  const name = `lab-${id.replace(/[^a-z0-9]+/g, '-')}`;
+  return mode === 'close'
+    ? { name, type: 'limit_data', stream: 'downstream', attributes: { bytes: 0 } }
+    : { name, type: 'timeout', stream: 'downstream', attributes: { timeout: 0 } };
+}
+
+async function strikeOnce(link: LinkTarget, toxic: ToxicSpec, { targets, clock }: FaultSurroundings, signal: AbortSignal): Promise<Strike> {
+  const before = await link.counters();
+  const scannerBefore = scannerSends(targets);
+  let stored = 0;
+  await link.addToxic(toxic);
+  try {
+    const endWhenArmed = await targets.witness.ordersTopicEnd();
+    await until(clock, STRIKE_BOUND_MS, 5, async () => (stored = (await targets.witness.ordersTopicEnd()) - endWhenArmed) > 0, signal);
+    if (stored > 0) await clock.wait(ANSWER_FLIGHT_MS);
+  } finally {
+    await link.removeToxic(toxic.name);
+  }
+  // The bytes of a connection are counted when it ends: at the drop with `close`, at the removal with `hang`.
+  let droppedBytes = 0;
+  await until(clock, 1_000, 10, async () => (droppedBytes = lostBytes(before, await link.counters(), 'downstream')) > 0, signal);
+  return { stored, droppedBytes, scannerMoved: scannerSends(targets) !== scannerBefore };
+}
+
+const proves = (strike: Strike): boolean => strike.stored > 0 && strike.droppedBytes > 0 && !strike.scannerMoved;
+
+/** The gateway produces again: the next strike would otherwise meet its reconnect and not a produce. */
+async function producesAgain(targets: Targets, clock: FaultClock, signal: AbortSignal): Promise<void> {
+  const end = await targets.witness.ordersTopicEnd();
+  await until(clock, STRIKE_BOUND_MS, 10, async () => (await targets.witness.ordersTopicEnd()) > end, signal);
+}
+
+export const loseProduceAck = defineFault({
+  name: 'lose-produce-ack',
+  description: 'the answers of n produce calls of the gateway are dropped after the broker has stored the messages',
+  example: 'lose-produce-ack@t=3s,n=20,mode=close',
+  schema: z.strictObject({
+    t: startTime,
+    n: wholeNumber(1, 10_000).default(1),
+    mode: z.enum(['close', 'hang'], { error: 'is close or hang' }).default('close'),
+    gap: durationMs('ms').default(50),
+  }),
+  startsAfterMs: (options) => options.t,
+  strikesAsked: (options) => options.n,
+  predict: (options) => `${String(options.n)} times: the orders topic grows while the toxic is armed, and bytes from the broker enter the gateway's proxy and never leave it`,
+  begin: (options, surroundings) => {
+    const { id, targets, clock } = surroundings;
+    const link = targets.link('gateway-kafka');
+    const toxic = toxicOf(id, options.mode);
+    const strikes: Strike[] = [];
+    const proven = () => strikes.filter(proves);
+    return {
+      async inject(signal) {
+        while (proven().length < options.n && strikes.length < options.n * TRIES_PER_STRIKE && !signal.aborted) {
+          strikes.push(await strikeOnce(link, toxic, surroundings, signal));
+          await clock.wait(options.gap, signal);
+          if (proven().length < options.n) await producesAgain(targets, clock, signal);
+        }
+      },
+      async heal() {
+        await link.removeToxic(toxic.name);
+        const left = await link.listToxics();
+        const answers = await until(clock, 10_000, 50, () => targets.witness.answers('kafka'));
+        return { healed: !left.includes(toxic.name) && answers, observed: `toxics left on gateway-kafka: ${left.join(' ') || 'none'}; kafka ${answers ? 'answers' : 'DOES NOT ANSWER'}` };
+      },
+      prove() {
+        const good = proven();
+        const stored = good.reduce((sum, strike) => sum + strike.stored, 0);
+        const dropped = good.reduce((sum, strike) => sum + strike.droppedBytes, 0);
+        const unproven = strikes.length - good.length;
+        return Promise.resolve({
+          landed: good.length >= options.n,
+          observed: `${String(good.length)} of ${String(options.n)} strikes: ${String(stored)} messages stored while armed, ${String(dropped)} B of answers dropped${unproven > 0 ? `; ${String(unproven)} tries proved nothing` : ''}`,
+          strikes: good.length,
+          hits: [],
+          mayLose: null,
+        });
+      },
+    };
+  },
+});

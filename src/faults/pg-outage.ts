@@ -1,0 +1,31 @@
+/**
+ * pg-outage: PostgreSQL is away for a while, either unreachable (`proxy`: connections cut and refused) or there and silent (`freeze`:
+ * connections open, nothing answers). Papers `000` §13.4, `001` §13.4. Loses nothing: commits that were answered are on disk.
+ */
+import { z } from 'zod';
+
+import { ROLE_NAMES } from '../domain/roles.js';
+import { defineFault } from './fault.js';
+import { linkOutage } from './link-outage.js';
+import { durationMs, startTime } from './option-values.js';
+import { serverFreeze } from './server-freeze.js';
+
+export const pgOutage = defineFault({
+  name: 'pg-outage',
+  description: 'PostgreSQL is away for s seconds: mode=proxy cuts and refuses, mode=freeze leaves it silent',
+  example: 'pg-outage@t=2s,s=30,mode=proxy',
+  schema: z.strictObject({
+    t: startTime,
+    s: durationMs('s').default(30_000),
+    mode: z.enum(['proxy', 'freeze'], { error: 'is proxy or freeze' }).default('proxy'),
+    role: z.enum(['all', ...ROLE_NAMES], { error: `is all or one of ${ROLE_NAMES.join(' ')}` }).default('all'),
+  }),
+  startsAfterMs: (options) => options.t,
+  strikesAsked: () => 1,
+  predict: (options) =>
+    options.mode === 'freeze'
+      ? 'the server is seen stopped and gives no answer on its direct connection'
+      : 'connections to PostgreSQL are cut (their bytes are counted) and refused, and no byte passes until the heal',
+  begin: (options, surroundings) =>
+    options.mode === 'freeze' ? serverFreeze('postgres', options.s, surroundings) : linkOutage('postgres', options.s, options.role, surroundings),
+});
