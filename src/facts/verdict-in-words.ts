@@ -22,9 +22,10 @@ export function millisecondsInWords(ms: number | null): string {
   return microsecondsInWords(ms === null ? null : ms * 1000);
 }
 
-/** `99.95 %`. */
+/** `99.95 %`, rounded down: 100.00 % means all of them. */
 export function shareInWords(share: number): string {
-  return `${(share * 100).toFixed(2)} %`;
+  // The small term undoes binary fractions such as 0.9995 × 10,000 = 9,994.999….
+  return `${(Math.floor(share * 10_000 + 1e-6) / 100).toFixed(2)} %`;
 }
 
 const OUTCOMES: Readonly<Record<RunOutcome, string>> = {

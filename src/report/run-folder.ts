@@ -1,7 +1,7 @@
 /** The run store on disk: `reports/<scenario>/<UTC>-<seed>/`. Made and tried before anything starts, so that no run ends without a place for its facts. */
 import { appendFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 
 import type { Facts } from '../facts/facts.js';
 import { LabError } from '../facts/lab-error.js';
@@ -18,10 +18,24 @@ export function runFolderName(startedAt: Date | string, seed: number): string {
   return `${new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '')}-${String(seed)}`;
 }
 
+/** Makes a folder and its parents. Not Node's `recursive`, which tries for ever where folders cannot be made at all, as in `/proc`. */
+async function makeFolders(path: string): Promise<void> {
+  const existing = await stat(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  });
+  if (existing?.isDirectory() === true) return;
+  if (existing === null && dirname(path) !== path) await makeFolders(dirname(path));
+  await mkdir(path).catch((error: unknown) => {
+    // Another run may have made it in between; a file of that name fails at the next mkdir inside.
+    if (existing !== null || (error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+}
+
 /** Makes the folder; a second run in the same second with the same seed gets `-2` and so on, and never another run's folder. */
 async function makeFreshFolder(parent: string, name: string): Promise<string> {
   try {
-    await mkdir(parent, { recursive: true });
+    await makeFolders(parent);
     for (let attempt = 1; ; attempt += 1) {
       const directory = join(parent, attempt === 1 ? name : `${name}-${String(attempt)}`);
       try {
