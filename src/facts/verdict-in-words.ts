@@ -84,9 +84,9 @@ export function speedsInWords(verdict: RunVerdict): readonly (readonly [string, 
   return rows;
 }
 
-/** `12:03:04.567Z  redis       accepted as 0190…`, one line each, in the order given. */
+/** Time, source, text: one line each, whatever a text holds, in the order given. */
 export function biographyInWords(witness: WitnessOfViolation): readonly string[] {
-  return witness.biography.map((line) => `${(line.at ?? '–').padEnd(27)} ${line.source.padEnd(10)} ${line.text}`);
+  return witness.biography.map((line) => `${(line.at ?? '–').padEnd(27)} ${line.source.padEnd(10)} ${line.text.replace(/\s*[\r\n]+\s*/g, ' ')}`);
 }
 
 /** The witness that a reader should see first: of the first violated invariant, its worst, else its first. */

@@ -20,7 +20,7 @@ function witnessSection(verdict: RunVerdict): string[] {
   if (leading === null) return [];
   const { invariant, witness } = leading;
   // An indented block needs no fence, so no text of a witness can close it.
-  const story = biographyInWords(witness).map((line) => `    ${line.replace(/[\r\n]+/g, ' ')}`);
+  const story = biographyInWords(witness).map((line) => `    ${line}`);
   return [`## Witness against ${invariant}`, '', cell(`${witness.kind} \`${witness.id}\`: ${witness.claim}`), '', ...story, ''];
 }
 

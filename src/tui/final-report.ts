@@ -7,7 +7,8 @@ import {
 /** Biographies can be long; the whole one is in summary.md. */
 const BIOGRAPHY_LINES = 20;
 
-function columns(rows: readonly (readonly string[])[]): string[] {
+function columns(texts: readonly (readonly string[])[]): string[] {
+  const rows = texts.map((row) => row.map((text) => text.replace(/\s*[\r\n]+\s*/g, ' ')));
   const widths: number[] = [];
   for (const row of rows) row.forEach((text, index) => { widths[index] = Math.max(widths[index] ?? 0, text.length); });
   return rows.map((row) => `  ${row.map((text, index) => (index === row.length - 1 ? text : text.padEnd(widths[index] ?? 0))).join('  ')}`.trimEnd());

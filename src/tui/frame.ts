@@ -4,7 +4,7 @@
  * A frame is never as tall as the terminal: Ink then clears the whole terminal for every frame and wipes the reader's scrollback.
  */
 import type { RunOutcome } from '../facts/verdict.js';
-import { countInWords, millisecondsInWords, outcomeInWords } from '../facts/verdict-in-words.js';
+import { countInWords, outcomeInWords } from '../facts/verdict-in-words.js';
 import type { FaultState, FaultView, RunView, StageView } from './view-model.js';
 
 export type Tone = 'plain' | 'title' | 'good' | 'bad' | 'warn' | 'dim';
@@ -29,8 +29,9 @@ const TONE_OF_FAULT: Readonly<Record<FaultState, Tone>> = { armed: 'warn', lande
 
 function stageText(stage: StageView, nowUs: number): string {
   const mark = { waiting: '·', running: '▸', done: '✓' }[stage.state];
-  const spent = stage.beganUs === null ? '' : ` ${millisecondsInWords(Math.max(0, (stage.endedUs ?? nowUs) - stage.beganUs) / 1000)}`;
-  return `${mark} ${stage.name}${spent}`;
+  const seconds = stage.beganUs === null ? 0 : Math.floor(((stage.endedUs ?? nowUs) - stage.beganUs) / 1_000_000);
+  // Nine stages have to fit into 80 columns: whole seconds only.
+  return `${mark}${stage.name}${seconds < 1 ? '' : ` ${String(seconds)}s`}`;
 }
 
 /** `████████────────`: how much of the whole. */
@@ -76,7 +77,7 @@ export function frameOf(view: RunView, title: string, size: TerminalSize): reado
   const height = Math.max(1, size.rows - 1);
   const head: FrameLine[] = [
     { tone: 'title', text: title },
-    { tone: 'plain', text: view.stages.map((stage) => stageText(stage, view.nowUs)).join('  ') },
+    { tone: 'plain', text: view.stages.map((stage) => stageText(stage, view.nowUs)).join(' ') },
     ...progressLines(view),
     { tone: view.roleExits > 0 ? 'warn' : 'dim', text: `roles   ${String(view.rolesReady)} made ready · ${String(view.roleExits)} exits` },
   ];
