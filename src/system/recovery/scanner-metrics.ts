@@ -1,0 +1,30 @@
+/** Metrics of the scanner (paper `000` §12.2), bound once. */
+import type { SkuKey } from '../../domain/ids.js';
+import type { SendOutcome } from '../../domain/reason-codes.js';
+import type { CounterRecorder, GaugeRecorder, RoleMetrics } from '../role-metrics.js';
+
+export interface ScannerRecorders {
+  pendingCount(sku: SkuKey): GaugeRecorder;
+  /** Age of the oldest reservation claimed in the last pass; 0 when nothing was due. */
+  oldestAgeSeconds(sku: SkuKey): GaugeRecorder;
+  resent(outcome: SendOutcome): CounterRecorder;
+  closed(outcome: 'closed' | 'already-there' | 'unavailable'): CounterRecorder;
+  readonly projected: CounterRecorder;
+  readonly orphans: CounterRecorder;
+  readonly manual: CounterRecorder;
+  readonly leaseLost: CounterRecorder;
+}
+
+export function scannerRecorders(metrics: RoleMetrics): ScannerRecorders {
+  const labels = ({ activityId, skuId }: SkuKey): Readonly<Record<string, string>> => ({ activity_id: activityId, sku_id: skuId });
+  return {
+    pendingCount: (sku) => metrics.gauge('reservation_pending_count', 'Reservations without a projected result', labels(sku)),
+    oldestAgeSeconds: (sku) => metrics.gauge('reservation_oldest_pending_age_seconds', 'Age of the oldest reservation that came due', labels(sku)),
+    resent: (outcome) => metrics.counter('reservation_retry_count', 'Messages sent again by the scanner', { outcome }),
+    closed: (outcome) => metrics.counter('reservation_closed_total', 'Expired reservations closed in PostgreSQL', { outcome }),
+    projected: metrics.counter('reservation_projected_by_scanner_total', 'Durable results that the scanner wrote back itself'),
+    orphans: metrics.counter('reservation_orphan_total', 'Entries of the pending index without a readable record, each time seen'),
+    manual: metrics.counter('reservation_manual_total', 'Reservations that wait for a human, each time seen'),
+    leaseLost: metrics.counter('reservation_lease_lost_total', 'Pages left because their lease had run out'),
+  };
+}
