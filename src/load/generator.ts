@@ -1,0 +1,147 @@
+/**
+ * One storm from its job to its files, without the process around it:
+ *
+ * 1. `prepare`: expand the plan, rehearse, open the connections.
+ * 2. `run`: issue every arrival as it falls due; when each has its outcome, write `history.bin` and return the account of the storm.
+ * 3. `settle`: the last round of polls, once the system has settled.
+ * 4. `finish`: close `history.ndjson` and the connections.
+ */
+import { pathToFileURL } from 'node:url';
+
+import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
+import type { GeneratorFacts } from '../facts/history.js';
+import { measureGenerator } from '../facts/load-honesty.js';
+import { calibrate } from './calibrate.js';
+import { FirstAnswers } from './first-answers.js';
+import { FollowUps } from './follow-ups.js';
+import { HistoryRecorder } from './history-recorder.js';
+import { HttpStorm } from './http-storm.js';
+import type { InprocModule } from './inproc-port.js';
+import { InprocStorm } from './inproc-storm.js';
+import type { LoadJob, LoadProgress, ReadyReport } from './load-job.js';
+import { monoNowUs } from './mono-clock.js';
+import type { Storm, StormParts } from './storm.js';
+import { TellingsFile } from './tellings-file.js';
+import { Ticker } from './ticker.js';
+import { writeHistory } from './write-history.js';
+
+const POLLS_PER_SECOND_MAX = 2_000;
+const FINAL_POLLS_TIMEOUT_MS = 30_000;
+const PROGRESS_EVERY_MS = 500;
+
+export interface GeneratorListener {
+  progress(progress: LoadProgress): void;
+  /** An error outside of any call, such as a full disk. */
+  failed(error: Error): void;
+}
+
+async function openStorm(job: LoadJob, parts: StormParts): Promise<Storm> {
+  if (job.load.transport === 'http') return new HttpStorm(job.targets, parts);
+  if (job.inproc === null) throw new Error('the inproc transport needs a gateway module');
+  const module = (await import(pathToFileURL(job.inproc.modulePath).href)) as InprocModule;
+  return new InprocStorm(await module.openInprocGateway(job.inproc.config), parts);
+}
+
+export class Generator {
+  readonly #job: LoadJob;
+  readonly #listener: GeneratorListener;
+  readonly #plan: ArrivalPlan;
+  readonly #recorder: HistoryRecorder;
+  readonly #followUps: FollowUps;
+  readonly #tellings: TellingsFile;
+  readonly #storm: Storm;
+  readonly #ticker: Ticker;
+  #startUs = NaN;
+  #stormEnds: (() => void) | null = null;
+  #finalPolls: { unanswered: number } | null = null;
+
+  private constructor(job: LoadJob, listener: GeneratorListener, tellings: TellingsFile, storm: Storm, parts: StormParts) {
+    this.#job = job;
+    this.#listener = listener;
+    this.#tellings = tellings;
+    this.#storm = storm;
+    this.#plan = parts.plan;
+    this.#recorder = parts.recorder;
+    this.#followUps = parts.followUps;
+    this.#ticker = new Ticker((nowUs) => {
+      this.#beat(nowUs);
+    });
+  }
+
+  /** Everything that takes time before the start. Rejects when no gateway can be reached or the folder cannot be written. */
+  static async prepare(job: LoadJob, listener: GeneratorListener): Promise<{ generator: Generator; report: ReadyReport }> {
+    const { load } = job;
+    const plan = expandArrivalPlan(load);
+    const recorder = new HistoryRecorder(plan.length);
+    const tellings = await TellingsFile.create(job.directory);
+    const followUps = new FollowUps({ load, plan, tellings, pollsPerSecondMax: job.pollsPerSecondMax ?? POLLS_PER_SECOND_MAX });
+    const parts: StormParts = { load, plan, recorder, followUps, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings, followUps }) };
+    const calibration = await calibrate(load);
+    const storm = await openStorm(job, parts);
+    const connected = await storm.open();
+    return { generator: new Generator(job, listener, tellings, storm, parts), report: { arrivals: plan.length, connected, calibration } };
+  }
+
+  /** `startUs`: CLOCK_MONOTONIC microseconds at which arrival 0 of a constant schedule is due. Resolves when every arrival has its outcome. */
+  async run(startUs: number): Promise<GeneratorFacts> {
+    this.#startUs = startUs;
+    this.#recorder.schedule(startUs, this.#plan.dueUs);
+    this.#ticker.start();
+    const cpuBefore = process.cpuUsage();
+    const progress = setInterval(() => {
+      this.#listener.progress(this.progress());
+      this.#tellings.flush().catch((error: unknown) => {
+        this.#listener.failed(error instanceof Error ? error : new Error(String(error)));
+      });
+    }, PROGRESS_EVERY_MS);
+    await new Promise<void>((resolve) => {
+      this.#stormEnds = resolve;
+      // An empty plan has nothing that could end it.
+      if (this.#storm.finished) resolve();
+    });
+    clearInterval(progress);
+    const cpu = process.cpuUsage(cpuBefore);
+    this.#listener.progress(this.progress());
+    const facts = measureGenerator(this.#recorder.columns, { cpuSeconds: (cpu.user + cpu.system) / 1e6, maxTickGapUs: this.#ticker.maxGapUs });
+    await writeHistory(this.#job.directory, this.#recorder.columns, startUs);
+    await this.#tellings.stormEnded(facts);
+    return facts;
+  }
+
+  progress(): LoadProgress {
+    const { issued, answered, accepted } = this.#recorder;
+    const elapsedMs = Number.isNaN(this.#startUs) ? 0 : (monoNowUs() - this.#startUs) / 1000;
+    return { elapsedMs, scheduled: this.#plan.length, offered: this.#storm.offered, issued, decided: answered, accepted };
+  }
+
+  /** Ends the storm where it is; `run` then resolves. */
+  abort(): void {
+    this.#storm.abort();
+    this.#stormEnds?.();
+  }
+
+  /** After `run`. Resolves when every followed request has answered once more, or the time for it is over. */
+  async settle(): Promise<{ asked: number; unanswered: number }> {
+    const outcome = await this.#followUps.settle(monoNowUs(), this.#job.finalPollsTimeoutMs ?? FINAL_POLLS_TIMEOUT_MS);
+    this.#finalPolls = { unanswered: outcome.unanswered };
+    await this.#tellings.flush();
+    return outcome;
+  }
+
+  /** Last of all. */
+  async finish(): Promise<void> {
+    this.#ticker.stop();
+    await this.#storm.close();
+    await this.#tellings.end({ finalPollsDone: this.#finalPolls !== null, finalPollsUnanswered: this.#finalPolls?.unanswered ?? 0 });
+  }
+
+  #beat(nowUs: number): void {
+    // Gaps before the start are none of the storm's.
+    if (nowUs < this.#startUs) this.#ticker.maxGapUs = 0;
+    if (!this.#storm.finished) {
+      this.#storm.tick(nowUs);
+      if (this.#storm.finished) this.#stormEnds?.();
+    }
+    this.#storm.tickFollowUps(nowUs, this.#followUps.tick(nowUs, this.#storm));
+  }
+}

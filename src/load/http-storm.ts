@@ -1,0 +1,157 @@
+/**
+ * The `http` transport: what real clients do, one request per connection at a time.
+ *
+ * Arrivals are issued in order, so those that wait for a free connection are one range of the plan: [next, due). An arrival that is due goes to the next
+ * free connection of any gateway; without one it waits, its latency counting, until one comes free, until its request timeout has
+ * passed (`dropped`), or, when no gateway is connected, until an attempt that began after it was due has been refused (`not-sent`).
+ */
+import { requestIdAt, userIdAt } from '../facts/arrival-plan.js';
+import { ARRIVAL_KINDS } from '../facts/load-spec.js';
+import type { HostPort } from '../domain/role-config.js';
+import { ConnectionPool } from './connection-pool.js';
+import { codeNumberOf, locationOf, orderIdOf, reservationIdOf, type HttpAnswer } from './http-answer.js';
+import { monoNowUs } from './mono-clock.js';
+import { requestTextsFor, type RequestTexts } from './request-text.js';
+import type { Storm, StormParts } from './storm.js';
+
+/** Sockets of the follow-up clients: 2,000 polls a second at up to 16 ms each. */
+const FOLLOW_UP_CONNECTIONS = 32;
+/** All connections are looked at for deadlines this often. */
+const SWEEP_EVERY_US = 10_000;
+
+export class HttpStorm implements Storm {
+  offered = 0;
+  readonly #parts: StormParts;
+  readonly #texts: readonly RequestTexts[];
+  readonly #pool: ConnectionPool;
+  readonly #questions: ConnectionPool;
+  readonly #timeoutUs: number;
+  /** The first arrival that is neither issued nor dropped. */
+  #next = 0;
+  #aborted = false;
+  #sweptUs = -Infinity;
+  #questionsSweptUs = -Infinity;
+
+  constructor(targets: readonly HostPort[], parts: StormParts) {
+    this.#parts = parts;
+    this.#texts = targets.map((target) => requestTextsFor(target, parts.load));
+    this.#timeoutUs = parts.load.requestTimeoutMs * 1000;
+    this.#pool = new ConnectionPool(targets, parts.load.connections, {
+      free: (nowUs) => {
+        if (this.#next < this.offered) this.#issue(nowUs);
+      },
+      answered: (index, nowUs, _askedUs, answer) => {
+        parts.firstAnswers.answered(index, nowUs, answer.status, codeNumberOf(answer.body), reservationIdOf(answer.body), detailsOf(answer));
+      },
+      lost: (index, nowUs) => {
+        parts.firstAnswers.lost(index, nowUs);
+      },
+    });
+    this.#questions = new ConnectionPool(targets, FOLLOW_UP_CONNECTIONS, {
+      free: () => undefined,
+      answered: (token, nowUs, askedUs, { status, head, body }) => {
+        const told = { status, codeNumber: codeNumberOf(body), reservationId: reservationIdOf(body), orderId: orderIdOf(body), location: locationOf(head) };
+        parts.followUps.heard(token, askedUs, nowUs, told);
+      },
+      lost: (token, nowUs) => {
+        parts.followUps.unanswered(token, nowUs);
+      },
+    });
+  }
+
+  /** Connection attempts since the start of the storm. */
+  get attempts(): number {
+    return this.#pool.attempts;
+  }
+
+  get finished(): boolean {
+    return this.#aborted || (this.#next === this.#parts.plan.length && this.#pool.inFlight === 0);
+  }
+
+  async open(): Promise<readonly number[]> {
+    await Promise.all([this.#pool.open(), this.#questions.open()]);
+    const connected = this.#pool.connected();
+    if (connected.every((count) => count === 0)) throw new Error('no gateway accepts a connection');
+    return connected;
+  }
+
+  tick(nowUs: number): void {
+    const { length } = this.#parts.plan;
+    const { intendedUs } = this.#parts.recorder.columns;
+    while (this.offered < length && (intendedUs[this.offered] ?? Infinity) <= nowUs) this.offered += 1;
+    if (this.#next < this.offered) this.#issue(nowUs);
+    // Attempts stay within the schedule: never more than arrivals were due (CASES C46).
+    this.#pool.maintain(nowUs, this.offered);
+    if (this.#next < this.offered) this.#giveUp(nowUs);
+    if (nowUs - this.#sweptUs < SWEEP_EVERY_US) return;
+    this.#sweptUs = nowUs;
+    this.#pool.expire(nowUs, this.#timeoutUs);
+  }
+
+  tickFollowUps(nowUs: number, wanted: boolean): void {
+    if (wanted) this.#questions.maintain(nowUs, Infinity);
+    if (nowUs - this.#questionsSweptUs < SWEEP_EVERY_US) return;
+    this.#questionsSweptUs = nowUs;
+    this.#questions.expire(nowUs, this.#timeoutUs);
+  }
+
+  ask(arrival: number, token: number, nowUs: number): boolean {
+    const connection = this.#questions.acquire();
+    if (connection === null) return false;
+    const { load, plan } = this.#parts;
+    this.#questions.send(connection, this.#textsOf(connection.target).query(requestIdAt(load, plan, arrival), userIdAt(plan, arrival)), token, nowUs);
+    return true;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#next = this.#parts.plan.length;
+    this.#pool.close();
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+    this.#questions.close();
+    await Promise.resolve();
+  }
+
+  /** Hands arrivals that are due to free connections, oldest first. */
+  #issue(startUs: number): void {
+    const { load, plan, recorder } = this.#parts;
+    let nowUs = startUs;
+    while (this.#next < this.offered) {
+      const connection = this.#pool.acquire();
+      if (connection === null) return;
+      const index = this.#next;
+      this.#next += 1;
+      const kind = ARRIVAL_KINDS[plan.kind[index] ?? 0] ?? 'fresh';
+      const text = this.#textsOf(connection.target).reserve(kind, requestIdAt(load, plan, index), userIdAt(plan, index));
+      // One write takes about 10 µs, so a tick's first reading would flatter the last of a burst.
+      nowUs = monoNowUs();
+      recorder.sent(index, nowUs);
+      this.#pool.send(connection, text, index, nowUs);
+    }
+  }
+
+  /** Arrivals that have waited in vain. */
+  #giveUp(nowUs: number): void {
+    const { recorder } = this.#parts;
+    const refusedAfterUs = this.#pool.refusedAfterUs();
+    for (; this.#next < this.offered; this.#next += 1) {
+      const intendedUs = recorder.columns.intendedUs[this.#next] ?? Infinity;
+      if (intendedUs <= refusedAfterUs) recorder.notSent(this.#next);
+      // A dropped arrival keeps the row it began with.
+      else if (nowUs - intendedUs <= this.#timeoutUs) return;
+    }
+  }
+
+  #textsOf(target: number): RequestTexts {
+    const texts = this.#texts[target];
+    if (texts === undefined) throw new Error(`no target ${String(target)}`);
+    return texts;
+  }
+}
+
+function detailsOf(answer: HttpAnswer): { orderId(): string | null; location(): string | null } {
+  return { orderId: () => orderIdOf(answer.body), location: () => locationOf(answer.head) };
+}

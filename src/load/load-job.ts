@@ -1,0 +1,63 @@
+/**
+ * What the lab hands to the generator's process, and what the two tell each other over the channel of `child_process.fork`.
+ *
+ * In order: the job file (path in `SECKILL_LOAD_JOB`) → `ready` → `start` → `progress` twice a second → `done` → `settle` → `settled` → `stop`.
+ * When the channel closes, the generator ends at once.
+ */
+import type { HostPort, RoleConfig } from '../domain/role-config.js';
+import type { GeneratorFacts } from '../facts/history.js';
+import type { LoadSpec } from '../facts/load-spec.js';
+
+/** Environment variable with the path of the job file. */
+export const LOAD_JOB_VARIABLE = 'SECKILL_LOAD_JOB';
+
+export interface InprocJob {
+  /** Absolute path of a module that exports `openInprocGateway` (inproc-port.ts). */
+  readonly modulePath: string;
+  readonly config: RoleConfig;
+}
+
+export interface LoadJob {
+  readonly load: LoadSpec;
+  /** Every gateway's address. Not used by `inproc`. */
+  readonly targets: readonly HostPort[];
+  /** Existing folder for `history.bin` and `history.ndjson`. */
+  readonly directory: string;
+  /** Only for the `inproc` transport. */
+  readonly inproc: InprocJob | null;
+  /** Most polls a second in all while the storm runs and settles. Default 2,000. */
+  readonly pollsPerSecondMax?: number;
+  /** The last round of polls ends after this, answered or not. Default 30,000. */
+  readonly finalPollsTimeoutMs?: number;
+}
+
+export interface LoadProgress {
+  /** Milliseconds since the start of the storm. */
+  readonly elapsedMs: number;
+  readonly scheduled: number;
+  /** Arrivals whose time has come. */
+  readonly offered: number;
+  readonly issued: number;
+  readonly decided: number;
+  readonly accepted: number;
+}
+
+export interface ReadyReport {
+  readonly arrivals: number;
+  /** Open connections per target, in the order of the targets; empty for `inproc`. */
+  readonly connected: readonly number[];
+  /** What the rehearsal against a server of its own showed. */
+  readonly calibration: { readonly answered: number; readonly latenessP99Us: number };
+}
+
+export type GeneratorMessage =
+  | { readonly kind: 'ready'; readonly report: ReadyReport }
+  | { readonly kind: 'progress'; readonly progress: LoadProgress }
+  | { readonly kind: 'done'; readonly facts: GeneratorFacts }
+  | { readonly kind: 'settled'; readonly asked: number; readonly unanswered: number }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export type LabMessage =
+  | { readonly kind: 'start'; readonly startAtMonoUs: number }
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'stop' };
