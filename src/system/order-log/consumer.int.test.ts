@@ -19,6 +19,7 @@ const stack = inject('stack');
 const lane = stack.lanes[0];
 if (lane === undefined) throw new Error('the stack has no lane');
 const proxyName = lane.proxies['consumer-kafka'];
+const address = lane.links['consumer-kafka'];
 const toxiproxy = new Toxiproxy(`http://${stack.direct.toxiproxyApi.host}:${String(stack.direct.toxiproxyApi.port)}`);
 
 let namespace: Namespace;
@@ -38,7 +39,7 @@ afterEach(async () => {
 
 function consumerNamed(clientId: string, more: Partial<BatchConsumerOptions> = {}): LogConsumer {
   const consumer = createBatchConsumer({
-    address: lane.links['consumer-kafka'], clientId, groupId: namespace.ordersGroup, topics: [namespace.ordersTopic],
+    address, clientId, groupId: namespace.ordersGroup, topics: [namespace.ordersTopic],
     sessionTimeoutMs: SESSION_TIMEOUT_MS, log: () => undefined, ...more,
   });
   consumers.push(consumer);

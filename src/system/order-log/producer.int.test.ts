@@ -20,6 +20,7 @@ const stack = inject('stack');
 const lane = stack.lanes[0];
 if (lane === undefined) throw new Error('the stack has no lane');
 const proxyName = lane.proxies['gateway-kafka'];
+const address = lane.links['gateway-kafka'];
 const toxiproxy = new Toxiproxy(`http://${stack.direct.toxiproxyApi.host}:${String(stack.direct.toxiproxyApi.port)}`);
 
 let namespace: Namespace;
@@ -29,7 +30,7 @@ beforeEach(async () => {
   namespace = namespaceOf(`p${randomBytes(6).toString('hex')}`);
   await ensureTopics({ address: stack.direct.kafka, namespace, partitions: 4 });
   producer = createGatewayProducer({
-    address: lane.links['gateway-kafka'], clientId: 'gateway-1', topics: [namespace.ordersTopic], sendBudgetMs: BUDGET_MS, log: () => undefined,
+    address, clientId: 'gateway-1', topics: [namespace.ordersTopic], sendBudgetMs: BUDGET_MS, log: () => undefined,
   });
   await expect.poll(() => producer.ready()).toBe(true);
 });

@@ -1,0 +1,121 @@
+/**
+ * HTTP for the gateway: routes, reads bodies, writes answers. Plain `node:http`: at this rate a framework's work per request would be the
+ * larger half.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+import type { HostPort } from '../../domain/role-config.js';
+import type { RoleSurroundings } from '../role.js';
+import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from '../role-server.js';
+import * as answers from './answers.js';
+import type { GatewayAnswer } from './answers.js';
+import type { Query } from './query.js';
+import type { Submit } from './submit.js';
+
+export interface GatewayServerOptions extends HealthAndMetrics {
+  readonly listen: HostPort;
+  readonly submit: Submit;
+  readonly query: Query;
+  /** Told of every answer, for metrics. */
+  readonly onAnswer: (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void;
+  readonly log: RoleSurroundings['log'];
+}
+
+export interface GatewayServer {
+  /** The address in use, also when port 0 was asked for. */
+  readonly address: HostPort;
+  /** Takes no more connections, lets answers in hand go out, closes at most `timeoutMs` later. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+/** The largest valid body is well below: quantity and a tag of 64 characters. */
+const BODY_MAX_BYTES = 4_096;
+const MAX_HEADER_BYTES = 8_192;
+/** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. */
+const KEEP_ALIVE_MS = 65_000;
+
+const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|requests\/([^/?]{1,192}))$/;
+
+/** The body as text, or null when it is too large or the client went away. */
+function readBody(request: IncomingMessage): Promise<string | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      // The rest is read and thrown away, so that the connection stays usable for the answer.
+      if (bytes <= BODY_MAX_BYTES) chunks.push(chunk);
+    });
+    request.on('end', () => {
+      resolve(bytes > BODY_MAX_BYTES ? null : (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString());
+    });
+    request.on('error', () => {
+      resolve(null);
+    });
+  });
+}
+
+function write(response: ServerResponse, { httpStatus, answer, location }: GatewayAnswer): void {
+  const body = Buffer.from(JSON.stringify(answer));
+  const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
+  if (location !== null) headers.push('Location', location);
+  if (answer.retryAfterMs !== null) headers.push('Retry-After', String(Math.ceil(answer.retryAfterMs / 1_000)));
+  response.writeHead(httpStatus, headers);
+  response.end(body);
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function answerTo(request: IncomingMessage, response: ServerResponse, options: GatewayServerOptions): Promise<void> {
+  const startedAtMs = performance.now();
+  const route = ROUTE.exec(request.url ?? '');
+  if (route === null) {
+    if (await answerHealthOrMetrics(request, response, options)) return;
+    request.resume();
+    write(response, answers.notFound());
+    return;
+  }
+  const [, activityId = '', skuId = '', reservations, requestId = ''] = route;
+  if (reservations !== undefined && request.method === 'POST') {
+    const body = await readBody(request);
+    if (request.destroyed && !request.complete) return;
+    const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id') };
+    const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submit({ ...raw, body });
+    write(response, answer);
+    options.onAnswer('submit', answer, startedAtMs);
+    return;
+  }
+  request.resume();
+  if (reservations === undefined && request.method === 'GET') {
+    const answer = await options.query({ activityId, skuId, requestId: decoded(requestId), userId: headerOf(request, 'x-user-id') });
+    write(response, answer);
+    options.onAnswer('query', answer, startedAtMs);
+    return;
+  }
+  write(response, answers.notFound());
+}
+
+/** Listens, or rejects with Node's error when the port cannot be had. */
+export async function startGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
+  const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: 30_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+    answerTo(request, response, options).catch((error: unknown) => {
+      // A bug. Whether something was reserved is not known here, so the answer only says that it is not known.
+      options.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      if (!response.headersSent) write(response, { httpStatus: 503, answer: { code: 'RESULT_UNKNOWN', requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: 1_000 }, location: null });
+    });
+  });
+  const address = await listen(server, options.listen);
+  return { address, stop: (timeoutMs) => shutServer(server, timeoutMs) };
+}

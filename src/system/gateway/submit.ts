@@ -1,0 +1,173 @@
+/**
+ * The life of one reservation request, independent of HTTP: validate → admit → window → reserve in Redis → hand the message to the broker →
+ * answer. What cannot be proved is not claimed: an unknown reserve is RESULT_UNKNOWN and never a refusal, an unconfirmed hand-off is
+ * QUEUED_PENDING_MESSAGE and releases nothing (DESIGN §4).
+ */
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../../domain/clock.js';
+import type { SkuKey } from '../../domain/ids.js';
+import type { Namespace } from '../../domain/namespace.js';
+import { encodeOrderMessage } from '../../domain/order-message.js';
+import { ReserveCode } from '../../domain/reason-codes.js';
+import type { RoleConfig } from '../../domain/role-config.js';
+import { silentStepObserver, type StepName, type StepObserver } from '../../domain/steps.js';
+import type { LogProducer } from '../order-log/order-log-port.js';
+import type { RoleSurroundings } from '../role.js';
+import { createReserveBatcher, type ReserveBatcher, type SubmitReply } from '../stock/reserve-batcher.js';
+import type { ReserveRequest, StockPort, StockRecord } from '../stock/stock-port.js';
+import { createActivityWindow } from './activity-window.js';
+import type { Admission } from './admission.js';
+import * as answers from './answers.js';
+import type { GatewayAnswer } from './answers.js';
+import { createSentMarker } from './sent-marker.js';
+import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';
+
+/** Decides one request. Never rejects for an operating failure. */
+export type Submit = (raw: RawReservation) => Promise<GatewayAnswer>;
+
+export interface SubmitDependencies {
+  readonly stock: StockPort;
+  readonly producer: LogProducer;
+  readonly admission: Admission;
+  readonly config: Pick<RoleConfig, 'activityId' | 'skuIds' | 'tuning'> & { readonly namespace: Pick<Namespace, 'ordersTopic'> };
+  readonly clock: Clock;
+  readonly observer: StepObserver;
+  readonly log: RoleSurroundings['log'];
+}
+
+/** Announces the reserve steps once a call, with the ids that the call decides; a call that reserved nothing changes nothing to recover. */
+function announcedStock(stock: StockPort, observer: StepObserver): Pick<StockPort, 'reserve'> {
+  if (observer === silentStepObserver) return stock;
+  return {
+    async reserve(sku, requests) {
+      const ids = requests.map(({ reservationId }) => reservationId);
+      await observer.reached('gateway.before-reserve', ids);
+      const reply = await stock.reserve(sku, requests);
+      const touched = reply.outcome === 'done' ? ids.filter((_id, index) => reply.decisions[index]?.code === ReserveCode.RESERVED) : ids;
+      if (reply.outcome !== 'surely-not-done' && touched.length > 0) await observer.reached('gateway.after-reserve', touched);
+      return reply;
+    },
+  };
+}
+
+class Submission {
+  readonly #deps: SubmitDependencies;
+  readonly #window;
+  readonly #marker;
+  readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
+  readonly #announces: boolean;
+
+  constructor(deps: SubmitDependencies) {
+    const { stock, clock, observer, config } = deps;
+    this.#deps = deps;
+    this.#announces = observer !== silentStepObserver;
+    this.#window = createActivityWindow(stock, clock);
+    this.#marker = createSentMarker(stock, observer);
+    const announced = announcedStock(stock, observer);
+    const options = { deadlineMs: config.tuning.reserveTimeoutMs, queueLimit: config.tuning.maxInFlight };
+    this.#batchers = new Map(config.skuIds.map((skuId) => [skuId, createReserveBatcher(announced, { activityId: config.activityId, skuId }, options)]));
+  }
+
+  async submit(raw: RawReservation): Promise<GatewayAnswer> {
+    const validated = validateReservation(raw);
+    if (!validated.ok) return answers.invalid(validated.problems, validated.requestId);
+    const { value } = validated;
+    const batcher = value.sku.activityId === this.#deps.config.activityId ? this.#batchers.get(value.sku.skuId) : undefined;
+    if (batcher === undefined) return answers.notFound();
+    if (!this.#deps.admission.enter()) return answers.limited(value.requestId);
+    try {
+      return await this.#admitted(value, batcher);
+    } finally {
+      this.#deps.admission.leave();
+    }
+  }
+
+  async #admitted(valid: ValidReservation, batcher: ReserveBatcher): Promise<GatewayAnswer> {
+    const reservedAtMs = this.#deps.clock.nowMs();
+    const request: ReserveRequest = {
+      requestId: valid.requestId,
+      userId: valid.userId,
+      payloadHash: valid.payloadHash,
+      // Made before the call and stored by it, so that whoever finishes this reservation uses the same two ids.
+      reservationId: uuidv7(),
+      messageId: uuidv7(),
+      reservedAtMs,
+      expiresAtMs: reservedAtMs + this.#deps.config.tuning.reservationTtlMs,
+    };
+    if (this.#announces) await this.#announce('gateway.admitted', request.reservationId);
+    const check = this.#window.check(valid.sku);
+    const window = check instanceof Promise ? await check : check;
+    if (window.state === 'unavailable') return answers.unavailable(valid.requestId);
+    if (window.state === 'not-started') return answers.notStarted(valid.requestId, window.startsInMs);
+    if (window.state === 'ended') return this.#afterTheEnd(valid);
+    const answer = await this.#reserved(valid, await this.#reserve(batcher, request));
+    if (this.#announces) await this.#announce('gateway.before-reply', answer.answer.reservationId ?? request.reservationId);
+    return answer;
+  }
+
+  /** The window closes for new requests only: who was accepted before may repeat his request and hear its state. */
+  async #afterTheEnd({ sku, requestId, userId, payloadHash }: ValidReservation): Promise<GatewayAnswer> {
+    const reply = await this.#deps.stock.lookup(sku, requestId);
+    if (reply.outcome !== 'done') return answers.unavailable(requestId);
+    if (reply.record?.userId !== userId || reply.record.payloadHash !== payloadHash) return answers.ended(requestId);
+    return answers.stateOfRecord(sku, reply.record);
+  }
+
+  async #reserve(batcher: ReserveBatcher, request: ReserveRequest): Promise<SubmitReply> {
+    try {
+      return await batcher.submit(request);
+    } catch (error) {
+      // A bug in the stock. Whether Redis ran the script is not known, and the answer must not pretend.
+      this.#deps.log('error', 'the reserve call failed by a bug', { reason: String(error) });
+      return { outcome: 'unknown', reason: String(error) };
+    }
+  }
+
+  async #reserved({ sku, requestId }: ValidReservation, reply: SubmitReply): Promise<GatewayAnswer> {
+    if (reply.outcome !== 'done') return reply.outcome === 'unknown' ? answers.resultUnknown(sku, requestId) : answers.unavailable(requestId);
+    const { code, record } = reply.decision;
+    switch (code) {
+      case ReserveCode.RESERVED:
+        return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record);
+      case ReserveCode.REPEATED:
+        return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);
+      case ReserveCode.IDEMPOTENCY_CONFLICT:
+      case ReserveCode.USER_HAS_ONE:
+      case ReserveCode.SOLD_OUT:
+        return answers.refused(code, requestId);
+      case ReserveCode.NOT_READY:
+      case ReserveCode.EPOCH_MISMATCH:
+        return answers.unavailable(requestId);
+    }
+  }
+
+  /** Reserved. From here on the client hears an acceptance whatever the broker does: the scanner finishes what stays PENDING. */
+  async #handOff(sku: SkuKey, record: StockRecord): Promise<GatewayAnswer> {
+    const { requestId, reservationId } = record;
+    if (this.#announces) await this.#announce('gateway.before-send', reservationId);
+    const { outcome } = await this.#deps.producer.send(this.#deps.config.namespace.ordersTopic, { key: reservationId, value: messageOf(sku, record) });
+    if (this.#announces) await this.#announce('gateway.after-send', reservationId);
+    const confirmed = outcome === 'sent';
+    if (confirmed) await this.#marker.mark(sku, requestId, reservationId);
+    return answers.accepted(sku, requestId, reservationId, confirmed);
+  }
+
+  async #announce(step: StepName, id: string): Promise<void> {
+    await this.#deps.observer.reached(step, [id]);
+  }
+}
+
+function messageOf(sku: SkuKey, record: StockRecord): string {
+  const { messageId, reservationId, requestId, activityVersion, userId, purchaseNo, payloadHash, reservedAtMs, expiresAtMs } = record;
+  const { activityId, skuId } = sku;
+  return encodeOrderMessage({
+    schemaVersion: 1, messageId, reservationId, requestId, activityId, activityVersion, skuId, userId, purchaseNo, quantity: 1, payloadHash, reservedAtMs, expiresAtMs,
+  });
+}
+
+/** The submit function of one gateway. Owns no connection: `stock` and `producer` are closed by their owner. */
+export function createSubmit(deps: SubmitDependencies): Submit {
+  const submission = new Submission(deps);
+  return (raw) => submission.submit(raw);
+}

@@ -1,0 +1,105 @@
+/**
+ * What a client sent, checked whole: every problem is found at once, so that a client mends its request in one go.
+ */
+import { createHash } from 'node:crypto';
+
+import { isPositiveInt8, isRequestId, type RequestId, type SkuKey, type UserId } from '../../domain/ids.js';
+
+/** A reservation as it came over any transport. */
+export interface RawReservation {
+  readonly activityId: string;
+  readonly skuId: string;
+  /** `Idempotency-Key`. */
+  readonly requestId: string | undefined;
+  /** `X-User-Id`. */
+  readonly userId: string | undefined;
+  /** JSON text. */
+  readonly body: string;
+}
+
+export interface ValidReservation {
+  readonly sku: SkuKey;
+  readonly requestId: RequestId;
+  readonly userId: UserId;
+  readonly payloadHash: string;
+}
+
+export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly string[]; readonly requestId: RequestId | null };
+
+const CLIENT_TAG_MAX_LENGTH = 64;
+const FIELDS: ReadonlySet<string> = new Set(['quantity', 'clientTag']);
+
+/**
+ * Hex SHA-256 of the canonical payload: `{"quantity":1,"clientTag":…}` in this order, null for a missing tag. The user is left out: who owns
+ * a request id is compared beside the hash, so that "another user" and "another payload" stay two findings.
+ */
+export function payloadHashOf(clientTag: string | null): string {
+  if (clientTag === null) return HASH_WITHOUT_TAG;
+  return createHash('sha256').update(canonicalPayload(clientTag)).digest('hex');
+}
+
+function canonicalPayload(clientTag: string | null): string {
+  return JSON.stringify({ quantity: 1, clientTag });
+}
+
+/** Nearly every request has no tag: hashing it anew would be the dearest part of validation. */
+const HASH_WITHOUT_TAG = createHash('sha256').update(canonicalPayload(null)).digest('hex');
+
+function addressProblems(activityId: string, skuId: string, requestId: string | undefined, userId: string | undefined, idName: string): string[] {
+  const problems: string[] = [];
+  if (!isPositiveInt8(activityId)) problems.push('the activity id must be a positive whole number');
+  if (!isPositiveInt8(skuId)) problems.push('the SKU id must be a positive whole number');
+  if (requestId === undefined) problems.push(`${idName} is missing`);
+  else if (!isRequestId(requestId)) problems.push(`${idName} must be 1–64 of A-Z a-z 0-9 _ . : -`);
+  if (userId === undefined) problems.push('X-User-Id is missing');
+  else if (!isPositiveInt8(userId)) problems.push('X-User-Id must be a positive whole number');
+  return problems;
+}
+
+function bodyProblems(body: string): { readonly problems: readonly string[]; readonly clientTag: string | null } {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return { problems: ['the body is not JSON'], clientTag: null };
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return { problems: ['the body must be a JSON object'], clientTag: null };
+  const { quantity, clientTag } = parsed as { quantity?: unknown; clientTag?: unknown };
+  const problems: string[] = [];
+  if (quantity !== 1) problems.push('quantity must be 1');
+  const tagHolds = clientTag === undefined || (typeof clientTag === 'string' && clientTag.length <= CLIENT_TAG_MAX_LENGTH);
+  if (!tagHolds) problems.push(`clientTag must be text of at most ${String(CLIENT_TAG_MAX_LENGTH)} characters`);
+  // An unknown field would not be part of the payload hash: two different requests would count as the same.
+  for (const name of Object.keys(parsed)) if (!FIELDS.has(name)) problems.push(`unknown field ${JSON.stringify(name.slice(0, 64))}`);
+  return { problems, clientTag: typeof clientTag === 'string' ? clientTag : null };
+}
+
+/** The request, or every problem found in it. */
+export function validateReservation(raw: RawReservation): Validated<ValidReservation> {
+  const { activityId, skuId, requestId, userId } = raw;
+  const body = bodyProblems(raw.body);
+  const problems = [...addressProblems(activityId, skuId, requestId, userId, 'Idempotency-Key'), ...body.problems];
+  if (problems.length > 0 || requestId === undefined || userId === undefined) {
+    return { ok: false, problems, requestId: requestId !== undefined && isRequestId(requestId) ? requestId : null };
+  }
+  return { ok: true, value: { sku: { activityId, skuId }, requestId, userId, payloadHash: payloadHashOf(body.clientTag) } };
+}
+
+export interface RawQuery {
+  readonly activityId: string;
+  readonly skuId: string;
+  /** From the path. */
+  readonly requestId: string;
+  /** `X-User-Id`. */
+  readonly userId: string | undefined;
+}
+
+export type ValidQuery = Omit<ValidReservation, 'payloadHash'>;
+
+/** The query, or every problem found in it. */
+export function validateQuery(raw: RawQuery): Validated<ValidQuery> {
+  const { activityId, skuId, requestId, userId } = raw;
+  const problems = addressProblems(activityId, skuId, requestId, userId, 'the request id');
+  if (problems.length > 0 || userId === undefined) return { ok: false, problems, requestId: isRequestId(requestId) ? requestId : null };
+  return { ok: true, value: { sku: { activityId, skuId }, requestId, userId } };
+}
