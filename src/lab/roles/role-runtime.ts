@@ -1,0 +1,93 @@
+/**
+ * The life of a role process under the lab: configuration and plan from the environment, observer on the inherited descriptors, an end when
+ * the lab is gone, a graceful stop on SIGTERM. What the role is, the caller says.
+ */
+import { writeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+
+import type { Clock } from '../../domain/clock.js';
+import type { RoleConfig } from '../../domain/role-config.js';
+import type { StepObserver } from '../../domain/steps.js';
+import type { RunningRole } from '../../system/role.js';
+import { createStepPlanObserver } from '../step-plan-observer.js';
+import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, ROLE_PLAN_VARIABLE, type LineToRole, type RolePlan } from './role-wire.js';
+import { createStepCounter } from './step-counts.js';
+
+export interface ComposedUnderLab {
+  readonly observer: StepObserver;
+  readonly clock: Clock;
+  readonly mutant: string | null;
+}
+
+export interface ProcessEdges {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable;
+  /** Ends the process at once. */
+  exit(code: number): void;
+}
+
+/** Runs until SIGTERM (exit 0), the role's own end (1), a failed start (1) or the end of the lab (1). */
+export async function runRoleProcess(compose: (config: RoleConfig, surroundings: ComposedUnderLab) => Promise<RunningRole>, edges: ProcessEdges): Promise<void> {
+  const config = JSON.parse(edges.env[ROLE_CONFIG_VARIABLE] ?? 'null') as RoleConfig | null;
+  const plan = JSON.parse(edges.env[ROLE_PLAN_VARIABLE] ?? 'null') as RolePlan | null;
+  if (config === null || plan === null) {
+    say('error', null, `${ROLE_CONFIG_VARIABLE} and ${ROLE_PLAN_VARIABLE} must be set; this entry is started by the lab`);
+    edges.exit(1);
+    return;
+  }
+  const counter = createStepCounter(COUNTS_DESCRIPTOR, new Set(plan.plans.map(({ step }) => step)), plan.hitsSoFar);
+  const observer = createStepPlanObserver(plan, {
+    instance: config.instance,
+    counter,
+    writeLine: (line) => writeSync(LINES_DESCRIPTOR, `${JSON.stringify(line)}\n`),
+    signalSelf: (signal) => process.kill(process.pid, signal),
+  });
+  const end = (code: number): void => {
+    counter.flush();
+    edges.exit(code);
+  };
+  hearLab(edges.stdin, (line) => {
+    observer.told(line);
+  }, () => {
+    // The lab is dead and nobody reads what this role would do from here on: no draining, no farewell.
+    edges.exit(1);
+  });
+  // Ctrl-C and a closed terminal are for the lab, which stops its roles in order.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  let asked = false;
+  const terminated = new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => {
+      asked = true;
+      resolve();
+    });
+  });
+
+  try {
+    const skewMs = plan.clockSkewMs;
+    const role = await compose(config, { observer, clock: { nowMs: () => Date.now() + skewMs }, mutant: plan.mutant });
+    const cause = await Promise.race([terminated, role.fatal]);
+    if (cause !== undefined) throw cause;
+    await role.stop();
+    end(0);
+  } catch (cause) {
+    say('error', config.instance, asked ? 'failed while stopping' : 'can no longer work', cause);
+    end(1);
+  }
+}
+
+function hearLab(stdin: Readable, onLine: (line: LineToRole) => void, onEnd: () => void): void {
+  let rest = '';
+  stdin.setEncoding('utf8');
+  stdin.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(JSON.parse(line) as LineToRole);
+  });
+  for (const event of ['end', 'close', 'error'] as const) stdin.once(event, onEnd);
+}
+
+/** Same shape as the roles' own log lines. Synchronous: the process may be about to end. */
+function say(level: 'error', instance: string | null, text: string, cause?: unknown): void {
+  const error = cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : String(cause);
+  writeSync(2, `${JSON.stringify({ at: new Date().toISOString(), instance, level, text, error })}\n`);
+}
