@@ -76,7 +76,8 @@ class BatchingProducer implements LogProducer {
   }
 
   async ready(): Promise<boolean> {
-    if (this.#session === null && this.#opening !== null) await this.#opening;
+    // A session is usually open within 20 ms; a health check does not wait for the whole time-out of a silent broker.
+    if (this.#session === null && this.#opening !== null) await Promise.race([this.#opening, new Promise((resolve) => setTimeout(resolve, 250))]);
     return this.#session !== null;
   }
 

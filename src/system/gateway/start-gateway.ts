@@ -1,0 +1,108 @@
+/**
+ * Role `gateway`: the submit and query functions over their stores, and the HTTP server in front of them.
+ */
+import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
+import type { RoleConfig } from '../../domain/role-config.js';
+import type { RequestReader } from '../ledger/ledger-port.js';
+import type { LogProducer } from '../order-log/order-log-port.js';
+import type { CounterRecorder, HistogramRecorder, RoleMetrics } from '../role-metrics.js';
+import type { RoleSurroundings, RunningRole } from '../role.js';
+import type { StockPort } from '../stock/stock-port.js';
+import { createAdmission, createRateLimit } from './admission.js';
+import type { GatewayAnswer } from './answers.js';
+import { createQuery, type Query } from './query.js';
+import { startGatewayServer } from './server.js';
+import { createSubmit, type Submit } from './submit.js';
+
+export interface GatewayDependencies {
+  readonly stock: StockPort;
+  readonly producer: LogProducer;
+  readonly reader: RequestReader;
+  readonly metrics: RoleMetrics;
+}
+
+/** The gateway without its HTTP server, for a transport that calls it directly. */
+export interface GatewayCore {
+  readonly submit: Submit;
+  readonly query: Query;
+  health(): Promise<readonly string[]>;
+  /** Closes the stores' connections. Requests in hand end by their own deadlines. */
+  close(): Promise<void>;
+}
+
+/** Look-ups of one gateway in PostgreSQL: small beside the orders it writes, enough for polls of requests that Redis has lost. */
+const DURABLE_LOOKUPS_PER_SECOND = 200;
+const DURABLE_LOOKUPS_BURST = 100;
+const STOP_TIMEOUT_MS = 3_000;
+
+/** Submit and query over the given stores, which it owns and closes. */
+export function createGatewayCore({ stock, producer, reader }: GatewayDependencies, config: RoleConfig, { clock, observer, log }: RoleSurroundings): GatewayCore {
+  const { maxInFlight } = config.tuning;
+  const submit = createSubmit({ stock, producer, admission: createAdmission(maxInFlight), config, clock, observer, log });
+  const query = createQuery({
+    stock,
+    reader,
+    // Its own bound: polls must not take the place of purchases, nor the other way round.
+    admission: createAdmission(maxInFlight),
+    durableLimit: createRateLimit(DURABLE_LOOKUPS_PER_SECOND, DURABLE_LOOKUPS_BURST),
+    config,
+  });
+  let readerWasThere = false;
+  return {
+    submit,
+    query,
+    async health() {
+      const [redis, kafka, postgres] = await Promise.all([stock.ready(), producer.ready(), readerWasThere || reader.ready()]);
+      const problems: string[] = [];
+      if (!redis) problems.push('Redis does not answer as primary');
+      if (!kafka) problems.push('Kafka cannot be used');
+      // Only queries of lost records need PostgreSQL. Its outage must not take the gateway out of service, but it must be there at the start.
+      if (!postgres) problems.push('PostgreSQL has not answered yet');
+      readerWasThere ||= postgres;
+      return problems;
+    },
+    async close() {
+      await Promise.all([stock.close(), producer.close(), reader.close()]);
+    },
+  };
+}
+
+/** Counts answers by code and times them; the series are bound once, since this is the hot path. */
+function answerRecorder(metrics: RoleMetrics): (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void {
+  const duration = (request: string): HistogramRecorder => metrics.histogram('seckill_request_duration_seconds', 'From the parsed request to its answer', { request });
+  const counters = (request: string): Readonly<Record<AnswerCode, CounterRecorder>> =>
+    Object.fromEntries(ANSWER_CODES_BY_NUMBER.map((code) => [code, metrics.counter('seckill_requests_total', 'Requests by what they were told', { request, code })])) as Record<AnswerCode, CounterRecorder>;
+  const recorders = {
+    submit: { duration: duration('submit'), counters: counters('submit') },
+    query: { duration: duration('query'), counters: counters('query') },
+  };
+  return (kind, { answer }, startedAtMs) => {
+    const { duration: timer, counters: byCode } = recorders[kind];
+    timer.observe((performance.now() - startedAtMs) / 1_000);
+    byCode[answer.code].add();
+  };
+}
+
+/** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
+export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
+  const { metrics } = dependencies;
+  const core = createGatewayCore(dependencies, config, surroundings);
+  let stopping = false;
+  const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
+  const server = await startGatewayServer({
+    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics), log: surroundings.log, health, metrics,
+  }).catch(async (error: unknown) => {
+    await core.close();
+    throw error;
+  });
+  return {
+    health,
+    // Nothing in a gateway ends it: each store's outage is answered, and each connection comes back by itself.
+    fatal: new Promise(() => undefined),
+    async stop() {
+      stopping = true;
+      await server.stop(STOP_TIMEOUT_MS);
+      await core.close();
+    },
+  };
+}
