@@ -1,0 +1,139 @@
+/** Apache Kafka in KRaft mode: one node, one listener per (lane, role), each advertised as that role's proxy. */
+import { existsSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { linkName } from '../../domain/roles.js';
+import { kafkaListenerName } from '../../facts/stack-description.js';
+import { KAFKA_VERSION } from '../cache-folder.js';
+import { plainEnvironment } from '../workshop.js';
+import type { Workshop } from '../workshop.js';
+import type { PortPlan } from './port-plan.js';
+import type { ServerLaunch } from './server-launch.js';
+import type { Tools } from './tools.js';
+
+/** What the broker prints when it takes requests. */
+export const KAFKA_READY = 'Kafka Server started';
+const CLUSTER_ID = 'c2Vja2lsbC1sYWItMDAwMQ';
+
+/** Small heap, the cheapest collector and compiler: a broker for one test, not for a month. Perf data would be left in /tmp by a kill. */
+const JVM_FLAGS = ['-Xms128m', '-Xmx512m', '-Xss512k', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-Djava.awt.headless=true'];
+
+const LOGGING = `status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS} %p %c{1} %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+logger.server.name = kafka.server.KafkaRaftServer
+logger.server.level = info
+`;
+
+/** Listeners of a stack: name, own port, advertised port. */
+interface Listener {
+  readonly name: string;
+  readonly port: number;
+  readonly advertised: number;
+}
+
+export function kafkaListeners(ports: PortPlan): Listener[] {
+  return [
+    { name: 'DIRECT', port: ports.kafkaDirect, advertised: ports.kafkaDirect },
+    ...ports.lanes.flatMap((lane, index) =>
+      [...lane.kafkaListeners].map(([role, port]) => ({ name: kafkaListenerName(index, role), port, advertised: lane.proxies[linkName(role, 'kafka')] })),
+    ),
+  ];
+}
+
+/** `server.properties`. The topics a broker makes for itself get few partitions: each costs start-up time and file handles. */
+export function kafkaProperties(listeners: readonly Listener[], controllerPort: number, dataFolder: string): string {
+  const names = [...listeners.map((listener) => listener.name), 'CONTROLLER'];
+  const own = [...listeners.map(({ name, port }) => `${name}://127.0.0.1:${String(port)}`), `CONTROLLER://127.0.0.1:${String(controllerPort)}`];
+  return [
+    'process.roles=broker,controller',
+    'node.id=1',
+    `controller.quorum.voters=1@127.0.0.1:${String(controllerPort)}`,
+    'controller.listener.names=CONTROLLER',
+    'inter.broker.listener.name=DIRECT',
+    `listeners=${own.join(',')}`,
+    `advertised.listeners=${listeners.map(({ name, advertised }) => `${name}://127.0.0.1:${String(advertised)}`).join(',')}`,
+    `listener.security.protocol.map=${names.map((name) => `${name}:PLAINTEXT`).join(',')}`,
+    `log.dirs=${dataFolder}`,
+    // Per listener, and there are many.
+    'num.network.threads=1',
+    'num.io.threads=4',
+    'auto.create.topics.enable=false',
+    'log.message.timestamp.type=LogAppendTime',
+    'log.index.size.max.bytes=1048576',
+    // The default takes 128 MB of the heap.
+    'log.cleaner.dedupe.buffer.size=4194304',
+    'log.cleaner.threads=1',
+    'offsets.topic.replication.factor=1',
+    'offsets.topic.num.partitions=4',
+    'transaction.state.log.replication.factor=1',
+    'transaction.state.log.min.isr=1',
+    'transaction.state.log.num.partitions=1',
+    'share.coordinator.state.topic.replication.factor=1',
+    'share.coordinator.state.topic.min.isr=1',
+    'share.coordinator.state.topic.num.partitions=1',
+    'group.initial.rebalance.delay.ms=0',
+    'group.min.session.timeout.ms=500',
+    '',
+  ].join('\n');
+}
+
+export function kafkaTemplate(cache: string): string {
+  return join(cache, `kafka-${KAFKA_VERSION}-formatted`);
+}
+
+/** Class data archive for this Java: an archive of another one is refused by the machine. */
+export function kafkaArchive(cache: string, javaVersion: string): string {
+  return join(cache, `kafka-${KAFKA_VERSION}-java-${javaVersion}.jsa`);
+}
+
+/** Formats an empty log folder once (0.9 s); every stack copies it. */
+export async function prepareKafkaTemplate(workshop: Workshop, tools: Tools): Promise<string> {
+  const template = kafkaTemplate(workshop.cache);
+  if (existsSync(template)) return template;
+  workshop.note('formatting a Kafka log folder to copy from');
+  const scratch = await workshop.scratch();
+  const data = join(scratch, 'data');
+  const properties = join(scratch, 'server.properties');
+  await writeFile(properties, kafkaProperties([{ name: 'DIRECT', port: 1, advertised: 1 }], 2, data));
+  await workshop.run(tools.java.path, [...JVM_FLAGS, '-cp', tools.kafkaClassPath, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties]);
+  await workshop.publish(data, template);
+  return template;
+}
+
+/** Makes the folder, the configuration and the data. */
+export async function planKafka(cache: string, directory: string, tools: Tools, ports: PortPlan): Promise<ServerLaunch> {
+  const folder = join(directory, 'kafka');
+  const data = join(folder, 'data');
+  await mkdir(folder);
+  await cp(kafkaTemplate(cache), data, { recursive: true });
+  return writeKafkaLaunch(folder, tools, kafkaProperties(kafkaListeners(ports), ports.kafkaController, data), archiveFlags(cache, tools));
+}
+
+function archiveFlags(cache: string, tools: Tools): string[] {
+  const archive = kafkaArchive(cache, tools.java.version);
+  return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xshare:auto', '-Xlog:cds=off', '-Xlog:class+path=off'] : [];
+}
+
+/** Writes the configuration files into the folder and says how to start the broker on them. */
+export async function writeKafkaLaunch(folder: string, tools: Tools, properties: string, extraFlags: readonly string[]): Promise<ServerLaunch> {
+  const configuration = join(folder, 'server.properties');
+  const logging = join(folder, 'log4j2.properties');
+  await writeFile(configuration, properties);
+  await writeFile(logging, LOGGING);
+  return {
+    name: 'kafka',
+    command: tools.java.path,
+    args: [...JVM_FLAGS, ...extraFlags, `-Dlog4j2.configurationFile=${logging}`, `-Djava.io.tmpdir=${folder}`, '-cp', tools.kafkaClassPath, 'kafka.Kafka', configuration],
+    workingFolder: folder,
+    env: plainEnvironment(),
+    user: null,
+    logFile: join(folder, 'server.log'),
+    postgresData: null,
+  };
+}

@@ -1,0 +1,77 @@
+/** Takes a stack in hand that is running already, as described in its `stack.json`. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { LabError } from '../../facts/lab-error.js';
+import { SERVER_NAMES } from '../../facts/stack-description.js';
+import type { ServerName, StackDescription } from '../../facts/stack-description.js';
+import { assembleStack, proxiesFile } from './local-stack.js';
+import type { LocalStack } from './local-stack.js';
+import { manageServer } from './managed-server.js';
+import type { ManagedServer } from './managed-server.js';
+import { attachReaper } from './reaper-client.js';
+import { REAPER_SOCKET } from './reaper-protocol.js';
+import { loadLaunch } from './server-launch.js';
+import type { ServerLaunch } from './server-launch.js';
+import { kafkaIsReady, postgresIsReady, redisIsReady } from './server-readiness.js';
+import type { ReadinessCheck } from './server-readiness.js';
+import { toxiproxyApi } from './toxiproxy-api.js';
+import type { ProxyPlan, ToxiproxyApi } from './toxiproxy-api.js';
+import { REPLICATION_PROXY } from './toxiproxy-server.js';
+
+export interface OpenOptions {
+  onNote?(text: string): void;
+  onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
+}
+
+/**
+ * `stop` ends the stack, `release` leaves it running. Rejects with LabError STACK_GONE when it is not running any more, and with
+ * STACK_FILE_INVALID when it is none of the local provider.
+ */
+export async function openStack(description: StackDescription, options: OpenOptions = {}): Promise<LocalStack> {
+  if (description.provider !== 'local') throw new LabError('STACK_FILE_INVALID', `a stack of provider ${description.provider} cannot be opened here`, 'start one with `npx seckill-lab up`');
+  const { directory } = description;
+  const reaper = await attachReaper(join(directory, REAPER_SOCKET), description.reaperPid);
+  try {
+    const onNote = (text: string): void => options.onNote?.(text);
+    const proxies = JSON.parse(await readFile(proxiesFile(directory), 'utf8')) as readonly ProxyPlan[];
+    const toxiproxy = toxiproxyApi(description.direct.toxiproxyApi);
+    const { processes } = await reaper.request({ op: 'list' });
+    const servers = new Map<ServerName, ManagedServer>();
+    for (const name of SERVER_NAMES) {
+      const launch = await loadLaunch(directory, name);
+      const onDeath = (lines: readonly string[]): void => {
+        if (options.onServerDeath === undefined) onNote(`${name} has died`);
+        else options.onServerDeath(name, lines);
+      };
+      const afterStart = name === 'toxiproxy' ? { afterStart: () => toxiproxy.populate(proxies) } : {};
+      const running = processes.find((process) => process.key === name) ?? null;
+      servers.set(name, manageServer({ reaper, launch, isReady: readiness(description, launch, toxiproxy), onDeath, ...afterStart }, running));
+    }
+    return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: replicationListen(proxies), onNote });
+  } catch (error) {
+    reaper.release();
+    throw error;
+  }
+}
+
+function readiness(description: StackDescription, launch: ServerLaunch, toxiproxy: ToxiproxyApi): ReadinessCheck {
+  const { direct } = description;
+  switch (launch.name) {
+    case 'redis-primary':
+      return redisIsReady(direct.redisPrimary);
+    case 'redis-replica':
+      return redisIsReady(direct.redisReplica);
+    case 'postgres':
+      return postgresIsReady(() => direct.postgres);
+    case 'kafka':
+      return kafkaIsReady(launch.logFile);
+    case 'toxiproxy':
+      return () => toxiproxy.version().then(() => true, () => false);
+  }
+}
+
+function replicationListen(proxies: readonly ProxyPlan[]): { host: string; port: number } {
+  const [host, port] = proxies.find((proxy) => proxy.name === REPLICATION_PROXY)?.listen.split(':') ?? [];
+  return { host: host ?? '127.0.0.1', port: Number(port) };
+}
