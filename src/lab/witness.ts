@@ -1,0 +1,129 @@
+/** The lab's looks at the servers over direct connections, never through a proxy: predictions and proofs of faults rest on them. */
+import { connect } from 'node:net';
+import pg from 'pg';
+import type { Admin } from 'kafkajs';
+
+import type { HostPort, PostgresAddress } from '../domain/role-config.js';
+import { LabError } from '../facts/lab-error.js';
+import type { Witness } from '../facts/targets.js';
+import { createKafka } from '../system/order-log/kafka-client.js';
+
+const ANSWER_BOUND_MS = 1_000;
+const OFFSETS_BOUND_MS = 5_000;
+
+export interface WitnessAddresses {
+  readonly redisPrimary: HostPort;
+  readonly postgres: PostgresAddress;
+  readonly kafka: HostPort;
+}
+
+export interface OpenWitness extends Witness {
+  close(): Promise<void>;
+}
+
+/** Opens nothing until it is asked. */
+export function openWitness(direct: WitnessAddresses, ordersTopic: string): OpenWitness {
+  const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0 });
+  let admin: Promise<Admin> | null = null;
+  const connectedAdmin = (): Promise<Admin> => {
+    admin ??= (async () => {
+      const fresh = kafka.admin();
+      await fresh.connect();
+      return fresh;
+    })();
+    return admin;
+  };
+  const topicEnd = async (): Promise<number> => {
+    try {
+      const partitions = await (await connectedAdmin()).fetchTopicOffsets(ordersTopic);
+      return partitions.reduce((sum, { high }) => sum + Number(high), 0);
+    } catch (cause) {
+      // The next question gets a new connection: an admin that lost its broker does not always find it again.
+      const old = admin;
+      admin = null;
+      void old?.then((lost) => lost.disconnect()).catch(() => undefined);
+      throw cause;
+    }
+  };
+
+  return {
+    async ordersTopicEnd() {
+      try {
+        return await within(topicEnd(), OFFSETS_BOUND_MS);
+      } catch (cause) {
+        throw new LabError('STACK_GONE', `the end of topic ${ordersTopic} could not be read directly: ${String(cause)}`, 'see the log of kafka in the folder of the stack', { cause });
+      }
+    },
+    async answers(server) {
+      try {
+        await within(server === 'kafka' ? topicEnd() : server === 'postgres' ? askPostgres(direct.postgres) : askRedis(direct.redisPrimary), ANSWER_BOUND_MS);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    refuses: (address) =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ host: address.host, port: address.port });
+        socket.setTimeout(OFFSETS_BOUND_MS, () => socket.destroy(new Error('neither accepted nor refused')));
+        socket.once('connect', () => {
+          socket.destroy();
+          resolve(false);
+        });
+        socket.once('error', (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ECONNREFUSED') resolve(true);
+          else reject(new LabError('STACK_GONE', `no clear answer from ${address.host}:${String(address.port)}: ${error.message}`, 'see the log of toxiproxy', { cause: error }));
+        });
+      }),
+    async close() {
+      const old = admin;
+      admin = null;
+      await old?.then((open) => open.disconnect()).catch(() => undefined);
+    },
+  };
+}
+
+async function askPostgres(address: PostgresAddress): Promise<void> {
+  const client = new pg.Client({ host: address.host, port: address.port, user: address.user, password: address.password, database: 'postgres', connectionTimeoutMillis: ANSWER_BOUND_MS, query_timeout: ANSWER_BOUND_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    // Not awaited: a frozen server never says goodbye.
+    void client.end().catch(() => undefined);
+  }
+}
+
+/** An inline command: no client library whose reconnects and queues would blur the answer. */
+function askRedis(address: HostPort): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address.host, port: address.port });
+    socket.setTimeout(ANSWER_BOUND_MS, () => socket.destroy(new Error('no answer')));
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      if (answer.toString().startsWith('+PONG')) resolve();
+      else reject(new Error(answer.toString()));
+    });
+    socket.once('error', reject);
+    socket.once('close', () => {
+      reject(new Error('closed without an answer'));
+    });
+  });
+}
+
+async function within<T>(work: Promise<T>, boundMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${String(boundMs)} ms`));
+    }, boundMs);
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
