@@ -46,7 +46,7 @@ async function readRun(directory: string): Promise<RunFacts> {
 }
 
 async function readMetrics(directory: string): Promise<Evidence<MetricsFacts>> {
-  const stored = await readDocument<Record<never, never>>(directory, FACT_DOCUMENTS.metrics, {});
+  const stored = await readDocument<Readonly<Record<string, unknown>>>(directory, FACT_DOCUMENTS.metrics, {});
   if (!stored.present) return stored;
   const metrics = decodeMetrics(stored.value);
   return metrics === null ? missing(`${FACT_DOCUMENTS.metrics} holds something that is no metric`) : { present: true, value: metrics };

@@ -12,7 +12,7 @@ import { changesSinceRun } from './facts-index.js';
 import { readFacts, readManifest } from './read-facts.js';
 import { createRunFolder, runFolderName } from './run-folder.js';
 import { ROW_FILES } from './run-layout.js';
-import { SAMPLE_FACTS, SAMPLE_GENERATOR, SAMPLE_VERDICT } from './sample-run.js';
+import { SAMPLE_FACTS, SAMPLE_GENERATOR, SAMPLE_VERDICT } from './sample-run.test-support.js';
 
 let base: string;
 

@@ -4,7 +4,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 import type { Facts } from '../facts/facts.js';
-import { LabError } from '../facts/lab-error.js';
+import type { LabError } from '../facts/lab-error.js';
 import type { LabEvent } from '../facts/lab-event.js';
 import type { Manifest, RunStore } from '../facts/run-store.js';
 import type { RunVerdict } from '../facts/verdict.js';

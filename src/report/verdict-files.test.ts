@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { RunVerdict } from '../facts/verdict.js';
 import { junitOf } from './junit.js';
-import { sampleInvariant, SAMPLE_FAULT, SAMPLE_VERDICT, SAMPLE_VIOLATED } from './sample-run.js';
+import { sampleInvariant, SAMPLE_FAULT, SAMPLE_VERDICT, SAMPLE_VIOLATED } from './sample-run.test-support.js';
 import { verdictDocument } from './save-verdict.js';
 import { summaryOf } from './summary.js';
 

@@ -57,10 +57,10 @@ function faultLine(fault: FaultView): FrameLine {
   return { tone: TONE_OF_FAULT[fault.state], text: `fault   ${fault.id} ${fault.state}${strikes}  ${fault.text}` };
 }
 
-/** Cuts at the width in characters, with a mark where something is missing. One line stays one line. */
+/** Cuts at the width in code points, with a mark where something is missing. One line stays one line. Ink cuts again by display width. */
 export function clip(text: string, columns: number): string {
   const flat = text.replace(/\s*[\r\n]+\s*/g, ' ');
-  const characters = [...flat];
+  const characters = Array.from(flat);
   return characters.length <= columns ? flat : `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
 }
 

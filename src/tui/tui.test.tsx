@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { STAGES, type LabEvent, type Progress } from '../facts/lab-event.js';
-import { SAMPLE_VERDICT, SAMPLE_VIOLATED } from '../report/sample-run.js';
+import { SAMPLE_VERDICT, SAMPLE_VIOLATED } from '../report/sample-run.test-support.js';
 import { finalReport } from './final-report.js';
 import { barOf, clip, frameOf } from './frame.js';
 import { plainLines } from './plain-progress.js';
@@ -70,7 +70,7 @@ describe('frame', () => {
         const lines = frameOf(events.reduce(foldEvent, EMPTY_VIEW), 'title', { rows, columns });
         expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
         for (const line of lines) {
-          expect([...line.text].length).toBeLessThanOrEqual(columns);
+          expect(Array.from(line.text).length).toBeLessThanOrEqual(columns);
           expect(line.text).not.toContain('\n');
         }
       }),
@@ -100,6 +100,7 @@ describe('frame', () => {
 describe('ink view', () => {
   it('draws the frame and nothing else', () => {
     const { lastFrame, unmount } = render(<RunView view={view} title="seckill-lab run hot-sku" size={{ columns: 90, rows: 12 }} />);
+    // eslint-disable-next-line no-control-regex -- colours of the terminal
     const drawn = (lastFrame() ?? '').replace(/\u001b\[[0-9;]*m/g, '');
     unmount();
     expect(drawn).toBe(textOf(frameOf(view, 'seckill-lab run hot-sku', { columns: 90, rows: 12 })));
