@@ -65,6 +65,8 @@ export const OrderResult = {
   REJECTED_EXPIRED: 'REJECTED_EXPIRED',
   REJECTED_ACTIVITY_VERSION: 'REJECTED_ACTIVITY_VERSION',
   REJECTED_ACTIVITY_STOPPED: 'REJECTED_ACTIVITY_STOPPED',
+  /** The database refuses to make this order for a cause that trying again does not mend. */
+  REJECTED_UNPROCESSABLE: 'REJECTED_UNPROCESSABLE',
 } as const;
 export type OrderResult = (typeof OrderResult)[keyof typeof OrderResult];
 

@@ -20,7 +20,9 @@ export type TransactionOutcome =
   | { readonly outcome: 'committed'; readonly results: readonly MessageResult[] }
   | { readonly outcome: 'unknown'; readonly reason: string }
   /** Nothing was written and the same batch may be tried again: no connection, deadlock after its retries, allocator's units all locked. */
-  | { readonly outcome: 'not-committed'; readonly reason: string };
+  | { readonly outcome: 'not-committed'; readonly reason: string; /** A statement ran into its time bound: fewer messages at once may fit. */ readonly slow: boolean }
+  /** Nothing was written, and trying the same again does not help: the database refuses one of the messages for a definite cause. */
+  | { readonly outcome: 'refused'; readonly reason: string };
 
 /** What a query may show: the durable state of one request. */
 export interface DurableRequestState {
@@ -48,6 +50,8 @@ export interface RequestReader {
 export interface OrderLedger {
   /** One transaction for all the messages, decided one by one. Never rejects for an operating failure. */
   createOrders(messages: readonly OrderMessage[]): Promise<TransactionOutcome>;
+  /** Refuses a message durably that `createOrders` cannot process even alone: Inbox, reservation REJECTED, event that returns the unit. */
+  refuse(message: OrderMessage): Promise<TransactionOutcome>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,0 +1,10 @@
+-- Takes $4 units from one bucket, all or none (paper 001 §9.4). A competing transaction waits and is judged on the newest version.
+-- $1 bigint activity id · $2 bigint SKU id · $3 int bucket · $4 int units
+-- Returns one row when the units were taken, none when fewer are left or the bucket does not exist.
+UPDATE sku_inventory
+   SET available_stock = available_stock - $4::int,
+       allocated_stock = allocated_stock + $4::int,
+       version = version + 1,
+       updated_at = statement_timestamp()
+ WHERE activity_id = $1 AND sku_id = $2 AND bucket_no = $3::int AND available_stock >= $4::int
+RETURNING available_stock AS after_available, allocated_stock AS after_allocated

@@ -1,0 +1,8 @@
+-- PENDING_DB → ORDERED (paper 001 §9.6).
+-- $1 uuid[] reservation ids · $2 bigint[] order ids
+-- Returns the new versions; the row count must equal the number of reservations.
+UPDATE inventory_reservation AS r
+   SET status = 10, order_id = u.order_id, ordered_at = statement_timestamp(), version = r.version + 1, updated_at = statement_timestamp()
+  FROM unnest($1::uuid[], $2::bigint[]) AS u (reservation_id, order_id)
+ WHERE r.reservation_id = u.reservation_id AND r.status = 0
+RETURNING r.reservation_id, r.version

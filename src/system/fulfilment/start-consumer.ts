@@ -1,0 +1,81 @@
+/** The role `consumer`: message → transaction → offset (paper 001 §2). Offsets move only over finished messages (CASES C20). */
+import type { OrderMessage } from '../../domain/order-message.js';
+import type { ConsumerStrategy, RoleConfig } from '../../domain/role-config.js';
+import { fulfilmentMetrics } from '../ledger/ledger-metrics.js';
+import type { OrderLedger } from '../ledger/ledger-port.js';
+import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
+import type { RoleSurroundings, RunningRole } from '../role.js';
+import { finishChunk, type ChunkParts } from './finish-chunk.js';
+import { readMessage } from './read-message.js';
+
+export interface ConsumerDeps {
+  readonly consumer: LogConsumer;
+  readonly ledger: OrderLedger;
+}
+
+/** Messages per transaction. Throws on a batch size that is no whole number of 1…5000. */
+export function chunkSizeOf(strategy: ConsumerStrategy): number {
+  if (strategy === 'single') return 1;
+  const size = Number(strategy.slice('batch:'.length));
+  if (!Number.isInteger(size) || size < 1 || size > 5_000) throw new Error(`a consumer batch is 1 to 5000 messages, not ${strategy}`);
+  return size;
+}
+
+/** Starts consuming and returns at once. The returned role owns `deps`: its stop ends the consumer and closes the ledger. */
+export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
+  const chunkSize = chunkSizeOf(config.strategies.consumer);
+  // Transactions of one message each do not wait for each other's COMMIT; their offsets still move only when all of the batch are done.
+  const lanes = chunkSize === 1 ? config.tuning.postgresPoolSize : 1;
+  const parts: ChunkParts = { ledger: deps.ledger, metrics: fulfilmentMetrics(), log: surroundings.log.bind(surroundings) };
+
+  const handle = async (records: readonly ReceivedMessage[], context: BatchContext): Promise<void> => {
+    const messages = records.flatMap((record) => readOrSkip(record, parts));
+    await surroundings.observer.reached('consumer.received', messages.map((message) => message.reservationId));
+    await finishAll(chunksOf(messages, chunkSize), lanes, context, parts);
+  };
+  const afterOffsetCommit = (records: readonly ReceivedMessage[]): void | Promise<void> =>
+    surroundings.observer.reached('consumer.after-offset-commit', records.map((record) => record.key));
+
+  const failed = new Promise<Error>((resolve) => {
+    deps.consumer.run(handle, afterOffsetCommit).catch((error: unknown) => {
+      resolve(error instanceof Error ? error : new Error(String(error)));
+    });
+  });
+  return Promise.resolve({
+    health: () => healthOf(deps),
+    fatal: Promise.race([failed, deps.consumer.fatal]),
+    async stop() {
+      await deps.consumer.stop();
+      await deps.ledger.close();
+    },
+  });
+}
+
+function readOrSkip(record: ReceivedMessage, parts: ChunkParts): OrderMessage[] {
+  const read = readMessage(record);
+  if (read.ok) return [read.message];
+  parts.metrics.skipped.inc({ cause: 'malformed' });
+  parts.log('error', 'malformed message skipped', { topic: record.topic, partition: record.partition, offset: record.offset, problem: read.problem.slice(0, 300) });
+  return [];
+}
+
+function chunksOf(messages: readonly OrderMessage[], size: number): OrderMessage[][] {
+  return Array.from({ length: Math.ceil(messages.length / size) }, (_, place) => messages.slice(place * size, (place + 1) * size));
+}
+
+/** Finishes the chunks in `lanes` at once. Waits for every lane, also after a failure, so that nothing runs on when the batch comes again. */
+async function finishAll(chunks: OrderMessage[][], lanes: number, context: BatchContext, parts: ChunkParts): Promise<void> {
+  const queue = chunks.values();
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(lanes, chunks.length) }, async () => {
+    for (const chunk of queue) await finishChunk(chunk, context, parts);
+  }));
+  const failure = ends.find((end) => end.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+}
+
+async function healthOf(deps: ConsumerDeps): Promise<readonly string[]> {
+  const problems: string[] = [];
+  if (!deps.consumer.ready()) problems.push('the consumer has not joined its group');
+  if (!(await deps.ledger.ready())) problems.push('PostgreSQL does not answer');
+  return problems;
+}

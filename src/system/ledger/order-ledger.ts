@@ -1,0 +1,117 @@
+/** Writes orders for the consumer: one transaction per call, tried again as a whole where another transaction was in the way. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { OrderMessage } from '../../domain/order-message.js';
+import { OrderResult } from '../../domain/reason-codes.js';
+import type { RoleConfig } from '../../domain/role-config.js';
+import type { RoleSurroundings } from '../role.js';
+import type { Allocator } from './allocators/allocator-port.js';
+import { ALLOCATORS } from './allocators/registry.js';
+import { ledgerMetrics } from './ledger-metrics.js';
+import type { MessageResult, OrderLedger, TransactionOutcome } from './ledger-port.js';
+import { createIdSource } from './order-id.js';
+import { decideMessages, type OrderTransactionParts } from './order-transaction.js';
+import { answers, createPool } from './pool.js';
+import { describeFailure, failureKind, sqlStateOf, UnitsLocked } from './postgres-failure.js';
+import { loadStatements, type Statements } from './sql-loader.js';
+import { inTransaction, type Transaction, type TransactionEnd } from './transaction.js';
+
+/** Paper 001 §9.11 tries three times; units locked by others need a little more patience near the end of the stock. */
+const ATTEMPT_LIMIT = 6;
+/** Well below a consumer's session timeout; after it the consumer's own loop, which sends heartbeats, goes on. */
+const RETRY_BUDGET_MS = 2_500;
+
+/** Parts that a wrong design, or a test, puts in the place of the right ones. */
+export interface LedgerOverrides {
+  readonly statements?: Statements;
+  readonly allocator?: Allocator;
+}
+
+/** The ledger of one consumer role, with a pool of its own. Connects on first use. */
+export function createOrderLedger(config: RoleConfig, surroundings: RoleSurroundings, overrides: LedgerOverrides = {}): OrderLedger {
+  const statements = overrides.statements ?? loadStatements();
+  const pool = createPool({
+    address: config.addresses.postgres,
+    database: config.namespace.database,
+    applicationName: config.instance,
+    max: config.tuning.postgresPoolSize,
+  }, surroundings);
+  const metrics = ledgerMetrics();
+  const parts: OrderTransactionParts = {
+    inbox: { group: config.namespace.ordersGroup, topic: config.namespace.ordersTopic },
+    eventsTopic: config.namespace.eventsTopic,
+    paymentWindowMs: config.tuning.paymentWindowMs,
+    allocator: overrides.allocator ?? ALLOCATORS[config.strategies.allocator],
+    ids: createIdSource(config.instance, surroundings.clock),
+    clock: surroundings.clock,
+    observer: surroundings.observer,
+  };
+
+  const once = (messages: readonly OrderMessage[], refuseAs: OrderResult | null, queued: boolean): Promise<TransactionEnd<readonly MessageResult[]>> =>
+    inTransaction(pool, statements, async (transaction) => {
+      if (queued) await queueForSkus(transaction, messages);
+      return decideMessages(transaction, messages, parts, refuseAs);
+    });
+
+  const run = async (messages: readonly OrderMessage[], refuseAs: OrderResult | null): Promise<TransactionOutcome> => {
+    if (messages.length === 0) return { outcome: 'committed', results: [] };
+    const stopTimer = metrics.transactionSeconds.startTimer();
+    const startedMs = performance.now();
+    let queued = false;
+    for (let attempt = 1; ; attempt++) {
+      const end = await once(messages, refuseAs, queued);
+      const retries = end.end === 'not-committed' && failureKind(end.error) === 'conflict'
+        && attempt < ATTEMPT_LIMIT && performance.now() - startedMs < RETRY_BUDGET_MS;
+      if (retries) {
+        metrics.transactionRetries.inc({ cause: sqlStateOf(end.error) ?? (end.error as Error).name });
+        queued ||= end.error instanceof UnitsLocked;
+        await delay(retryDelayMs(attempt));
+        continue;
+      }
+      stopTimer();
+      const outcome = outcomeOf(end);
+      metrics.transactions.inc({ outcome: outcome.outcome });
+      if (outcome.outcome === 'committed') {
+        countResults(metrics, outcome.results);
+        await surroundings.observer.reached('consumer.after-commit', messages.map((message) => message.reservationId));
+      }
+      return outcome;
+    }
+  };
+
+  return {
+    createOrders: (messages) => run(messages, null),
+    refuse: (message) => run([message], OrderResult.REJECTED_UNPROCESSABLE),
+    ready: () => answers(pool),
+    close: () => pool.end(),
+  };
+}
+
+function outcomeOf(end: TransactionEnd<readonly MessageResult[]>): TransactionOutcome {
+  if (end.end === 'committed') return { outcome: 'committed', results: end.value };
+  const reason = describeFailure(end.error);
+  if (end.end === 'unknown') return { outcome: 'unknown', reason };
+  const kind = failureKind(end.error);
+  return kind === 'definite' ? { outcome: 'refused', reason } : { outcome: 'not-committed', reason, slow: kind === 'slow' };
+}
+
+/** Transactions that met locked units queue from then on, sorted so that they cannot wait in a ring. */
+async function queueForSkus(transaction: Transaction, messages: readonly OrderMessage[]): Promise<void> {
+  const skus = new Map(messages.map((message) => [`${message.activityId}:${message.skuId}`, message]));
+  for (const [, sku] of [...skus].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    await transaction.run('lock_sku_queue', [sku.activityId, sku.skuId]);
+  }
+}
+
+/** 15 ms doubling, plus up to as much again at random, so that two that collided do not meet again (paper 001 §9.11). */
+function retryDelayMs(attempt: number): number {
+  const baseMs = 15 * 2 ** (attempt - 1);
+  return baseMs + Math.random() * baseMs;
+}
+
+function countResults(metrics: ReturnType<typeof ledgerMetrics>, results: readonly MessageResult[]): void {
+  for (const { repeated, result } of results) {
+    if (repeated) metrics.repeatedMessages.inc();
+    else metrics.results.inc({ result });
+  }
+}

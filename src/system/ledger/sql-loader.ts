@@ -1,0 +1,66 @@
+/**
+ * SQL lives in `sql/`: numbered migrations, one statement per file in `sql/commands`, read-only harvest queries in `sql/facts`.
+ *
+ * The folder is found from this file's own place, which is equally deep in `src/`, in `dist/` and in an installed package.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const COMMAND_NAMES = [
+  'load_sku_terms', 'insert_inbox', 'load_inbox_results', 'update_inbox_results',
+  'insert_reservations', 'lock_reservations', 'find_request_owners', 'mark_reservations_ordered', 'mark_reservations_rejected',
+  'insert_orders', 'find_conflicting_orders', 'delete_unallocated_orders', 'insert_order_items', 'insert_ledger_allocations',
+  'allocate_row_stock', 'lock_row_stock', 'claim_tokens', 'any_free_token', 'lock_sku_queue', 'set_order_tokens',
+  'insert_outbox', 'insert_closed_reservation', 'find_request_state', 'find_reservation_states',
+  'recover_outbox_leases', 'claim_outbox', 'mark_outbox_sent', 'mark_outbox_failed', 'count_outbox',
+  'seed_activity', 'seed_sku', 'seed_inventory', 'seed_tokens',
+] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+/** A statement with the name under which the server keeps it prepared. */
+export interface SqlStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Statements = Readonly<Record<CommandName, SqlStatement>>;
+
+const SQL_ROOT = new URL('../../../sql/', import.meta.url);
+
+function read(path: string): string {
+  return readFileSync(new URL(path, SQL_ROOT), 'utf8');
+}
+
+/**
+ * All statements, read once at the start of a role so that a missing file is noticed at once. `overrides` puts other texts in their place
+ * (a deliberately wrong design does that); throws when a file cannot be read.
+ */
+export function loadStatements(overrides: Partial<Readonly<Record<CommandName, string>>> = {}): Statements {
+  const entries = COMMAND_NAMES.map((name) => [name, { name, text: overrides[name] ?? read(`commands/${name}.sql`) }] as const);
+  return Object.fromEntries(entries) as Record<CommandName, SqlStatement>;
+}
+
+export interface Migration {
+  /** Number in front of the file name. */
+  readonly version: number;
+  /** File name without its ending. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Migrations in order. Throws when a file name has no number or two have the same. */
+export function loadMigrations(): readonly Migration[] {
+  const migrations = readdirSync(fileURLToPath(new URL('migrations/', SQL_ROOT)))
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => {
+      const name = file.slice(0, -'.sql'.length);
+      const version = Number(/^(\d{4})_/.exec(name)?.[1]);
+      if (!Number.isInteger(version)) throw new Error(`a migration is named 0001_what.sql, not ${file}`);
+      return { version, name, text: read(`migrations/${file}`) };
+    })
+    .sort((one, other) => one.version - other.version);
+  migrations.forEach((migration, place) => {
+    if (migration.version !== place + 1) throw new Error(`migrations are numbered without gaps: ${migration.name} is number ${String(place + 1)}`);
+  });
+  return migrations;
+}

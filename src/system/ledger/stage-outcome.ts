@@ -1,0 +1,117 @@
+/** Last stages: followers get their decision, reservation rows leave PENDING_DB, and every change of state gets its event. */
+import { v7 as uuidv7 } from 'uuid';
+
+import type { OrderEvent } from '../../domain/order-event.js';
+import { EventType, OrderResult } from '../../domain/reason-codes.js';
+import type { MessageResult } from './ledger-port.js';
+import { column, type Decision, type OrderWork } from './order-work.js';
+import { LedgerAnomaly } from './postgres-failure.js';
+import type { Transaction } from './transaction.js';
+
+/** What a message of the same reservation, or of the same user, would have met had it come after its leader's COMMIT. */
+function decisionOfFollower(leader: Decision, as: 'same-reservation' | 'same-user'): Decision {
+  const hasOrder = leader.result === OrderResult.ORDER_CREATED || leader.result === OrderResult.ALREADY_ORDERED;
+  if (as === 'same-user') return { result: hasOrder ? OrderResult.REJECTED_DUPLICATE_USER : leader.result, orderId: null };
+  if (hasOrder) return { result: OrderResult.ALREADY_ORDERED, orderId: leader.orderId };
+  // A refused duplicate of a request has no row, so the next message of that reservation meets the same refusal again.
+  if (leader.result === OrderResult.REJECTED_DUPLICATE_REQUEST && leader.orderId === null) return leader;
+  return { result: OrderResult.ALREADY_CLOSED, orderId: null };
+}
+
+/** After this every work has a decision. */
+export function decideFollowers(works: readonly OrderWork[]): void {
+  // A same-user follower may itself lead messages of its own reservation, so users come first.
+  for (const as of ['same-user', 'same-reservation'] as const) {
+    for (const work of works) {
+      if (work.follows?.as !== as) continue;
+      const { leader } = work.follows;
+      if (leader.decision === null) throw new LedgerAnomaly(`reservation ${leader.message.reservationId} was left undecided`);
+      const rowOfLeader = as === 'same-reservation' && leader.pendingRow;
+      work.decision = rowOfLeader && leader.decision.result === OrderResult.REJECTED_DUPLICATE_REQUEST
+        ? { result: OrderResult.ALREADY_CLOSED, orderId: null }
+        : decisionOfFollower(leader.decision, as);
+    }
+  }
+  const undecided = works.find((work) => work.decision === null);
+  if (undecided !== undefined) throw new LedgerAnomaly(`reservation ${undecided.message.reservationId} was left undecided`);
+}
+
+/** PENDING_DB → ORDERED or REJECTED for every row this transaction holds. */
+export async function settleReservations(transaction: Transaction, works: readonly OrderWork[]): Promise<void> {
+  const pending = works.filter((work) => work.pendingRow);
+  const ordered = pending.filter((work) => work.decision?.orderId != null);
+  const refused = pending.filter((work) => work.decision?.orderId == null);
+  const moved = [
+    ...(ordered.length === 0 ? [] : (await transaction.run<{ reservation_id: string; version: string }>('mark_reservations_ordered', [
+      column(ordered, (work) => work.message.reservationId), column(ordered, (work) => work.decision?.orderId),
+    ])).rows),
+    ...(refused.length === 0 ? [] : (await transaction.run<{ reservation_id: string; version: string }>('mark_reservations_rejected', [
+      column(refused, (work) => work.message.reservationId), column(refused, (work) => work.decision?.result),
+    ])).rows),
+  ];
+  const versionOf = new Map(moved.map((row) => [row.reservation_id, Number(row.version)]));
+  for (const work of pending) {
+    const version = versionOf.get(work.message.reservationId);
+    if (version === undefined) throw new LedgerAnomaly(`reservation ${work.message.reservationId} left PENDING_DB under our lock`);
+    work.version = version;
+  }
+}
+
+/** An ORDER_CREATED or a RESERVATION_REJECTED for every reservation whose end was decided here. */
+export async function writeEvents(transaction: Transaction, works: readonly OrderWork[], topic: string): Promise<void> {
+  const events = works.filter(endsHere).map(eventOf);
+  if (events.length === 0) return;
+  await insertEvents(transaction, topic, events);
+}
+
+function endsHere(work: OrderWork): boolean {
+  if (work.follows?.as === 'same-reservation') return false;
+  return work.pendingRow || work.decision?.result === OrderResult.REJECTED_DUPLICATE_REQUEST;
+}
+
+function eventOf(work: OrderWork): OrderEvent {
+  const { message } = work;
+  const orderId = work.decision?.orderId ?? null;
+  return {
+    schemaVersion: 1,
+    eventId: uuidv7(),
+    type: orderId === null ? EventType.RESERVATION_REJECTED : EventType.ORDER_CREATED,
+    aggregateId: message.reservationId,
+    aggregateVersion: work.version,
+    reservationId: message.reservationId,
+    requestId: message.requestId,
+    activityId: message.activityId,
+    skuId: message.skuId,
+    userId: message.userId,
+    orderId,
+    reason: orderId === null ? (work.decision?.result ?? null) : null,
+    returnsUnit: orderId === null,
+  };
+}
+
+/**
+ * Writes events to the Outbox; one whose key is there already is left alone. A reservation ends without an order once, by a refusal or by a
+ * release, so both share one key.
+ */
+export async function insertEvents(transaction: Transaction, topic: string, events: readonly OrderEvent[]): Promise<void> {
+  await transaction.run('insert_outbox', [
+    topic,
+    column(events, (event) => event.eventId),
+    column(events, (event) => (event.orderId === null ? `RESERVATION_ENDED:${event.reservationId}` : `${event.type}:${event.reservationId}`)),
+    column(events, (event) => event.aggregateId),
+    column(events, (event) => event.aggregateVersion),
+    column(events, (event) => event.type),
+    column(events, (event) => JSON.stringify(event)),
+  ]);
+}
+
+export function resultOf(work: OrderWork): MessageResult {
+  if (work.decision === null) throw new LedgerAnomaly(`reservation ${work.message.reservationId} was left undecided`);
+  return {
+    messageId: work.message.messageId,
+    reservationId: work.message.reservationId,
+    repeated: false,
+    result: work.decision.result,
+    orderId: work.decision.orderId,
+  };
+}

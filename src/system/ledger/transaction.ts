@@ -1,0 +1,93 @@
+/**
+ * One PostgreSQL transaction whose end is always one of three: committed, not committed, unknown (paper 001 §7.5, LIBRARIES §3.1).
+ */
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+
+import { isBug, provesNotCommitted, sqlStateOf, UnitsLocked } from './postgres-failure.js';
+import type { CommandName, Statements } from './sql-loader.js';
+
+export interface RowsOf<Row> {
+  readonly rows: Row[];
+  /** Rows touched by the statement. */
+  readonly count: number;
+}
+
+/** What the stages of a transaction are given. */
+export interface Transaction {
+  /** Runs one statement of `sql/commands`, kept prepared under its name. */
+  run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>>;
+}
+
+export type TransactionEnd<Value> =
+  | { readonly end: 'committed'; readonly value: Value }
+  /** Surely nothing was written. */
+  | { readonly end: 'not-committed'; readonly error: unknown }
+  /** COMMIT was sent and its answer proves nothing. */
+  | { readonly end: 'unknown'; readonly error: unknown };
+
+/**
+ * Begins, runs `body`, commits. Rejects only for a programmer's error. A client that saw any error of the database or the connection is
+ * destroyed and never goes back to the pool: after a client-side timeout it is out of step with the server.
+ */
+export async function inTransaction<Value>(
+  pool: Pool,
+  statements: Statements,
+  body: (transaction: Transaction) => Promise<Value>,
+): Promise<TransactionEnd<Value>> {
+  let client: PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    return { end: 'not-committed', error };
+  }
+  let value: Value;
+  try {
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    value = await body(transactionOn(client, statements));
+  } catch (error) {
+    await abandon(client, error);
+    if (isBug(error)) throw error;
+    return { end: 'not-committed', error };
+  }
+  return commit(client, value);
+}
+
+function transactionOn(client: PoolClient, statements: Statements): Transaction {
+  return {
+    async run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>> {
+      const result = await client.query<Row>({ ...statements[command], values: [...values] });
+      return { rows: result.rows, count: result.rowCount ?? 0 };
+    },
+  };
+}
+
+async function commit<Value>(client: PoolClient, value: Value): Promise<TransactionEnd<Value>> {
+  try {
+    const answer = await client.query('COMMIT');
+    // COMMIT of a transaction that had failed before resolves, with ROLLBACK as its command.
+    if (answer.command !== 'COMMIT') {
+      client.release(true);
+      return { end: 'not-committed', error: new Error(`COMMIT was answered ${answer.command}`) };
+    }
+  } catch (error) {
+    client.release(true);
+    return { end: provesNotCommitted(error) ? 'not-committed' : 'unknown', error };
+  }
+  client.release();
+  return { end: 'committed', value };
+}
+
+/** Rolls back where the session still listens, so that its locks are gone before a next try; closing the connection alone is not awaited. */
+async function abandon(client: PoolClient, error: unknown): Promise<void> {
+  const ownDecision = error instanceof UnitsLocked;
+  let rolledBack = false;
+  if (ownDecision || sqlStateOf(error) !== null) {
+    try {
+      await client.query('ROLLBACK');
+      rolledBack = true;
+    } catch {
+      // The session is gone, and its transaction with it.
+    }
+  }
+  client.release(!(ownDecision && rolledBack));
+}
