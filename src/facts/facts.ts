@@ -39,7 +39,7 @@ export interface ServiceLevelSpec {
 
 /** How settling went. */
 export interface SettleFacts {
-  /** When the last fault was healed, else when the storm ended. */
+  /** From here on recovery counts: the later of the last healing and the end of the storm, since nothing can drain while it blows. */
   readonly healedUs: number;
   /** null: not drained inside the bound. */
   readonly drainedUs: number | null;

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import type { Namespace } from '../domain/namespace.js';
 import { CompensationStatus, OutboxStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
 import type { SkuKey } from '../domain/ids.js';
-import { skuKeys } from '../system/stock/keys.js';
+import { stockKeys } from '../system/stock/keys.js';
 import { unpackRecord } from '../system/stock/record-codec.js';
 
 export interface DrainProbe {
@@ -32,7 +32,7 @@ export async function consumerLag(admin: Admin, topic: string, group: string): P
 const FINAL_STATES: readonly string[] = [RedisRecordState.ORDERED, RedisRecordState.REJECTED, RedisRecordState.RELEASED];
 
 async function openInRedis(probe: DrainProbe): Promise<string[]> {
-  const keys = skuKeys(probe.namespace, probe.sku);
+  const keys = stockKeys(probe.namespace.redisPrefix, probe.sku);
   const pending = await probe.redis.zcard(keys.pending);
   if (pending > 0) return [`${String(pending)} entries in the pending index of Redis`];
   let open = 0;

@@ -1,7 +1,9 @@
 /** What the faults of a run may touch: the links of its lane, the servers of its stack, its role processes, and the lab's own direct looks. */
-import type { LinkName, RoleName } from '../domain/roles.js';
+import type { Namespace } from '../domain/namespace.js';
+import type { LinkName } from '../domain/roles.js';
 import type { ServerName, StackDescription } from '../facts/stack-description.js';
-import type { LinkTarget, RoleTarget, ServerTarget, Targets } from '../facts/targets.js';
+import type { LinkTarget, ServerTarget, Targets } from '../facts/targets.js';
+import type { RoleSupervisor } from './role-supervisor.js';
 import { openWitness } from './witness.js';
 
 /** The part of a stack handle that faults need; `LocalStack` has it. */
@@ -12,17 +14,18 @@ export interface FaultableStack {
 }
 
 export interface RunTargets extends Targets {
-  /** Closes the witness's connections. */
+  /** Closes the witness's connections; they do not hold the process either way. */
   close(): Promise<void>;
 }
 
-/** `roles`: of the supervisor; asked anew each time, so it may be made before the roles are started. */
-export function createRunTargets(stack: FaultableStack, lane: number, roles: (role: RoleName) => readonly RoleTarget[], ordersTopic: string): RunTargets {
-  const witness = openWitness(stack.description.direct, ordersTopic);
+/** The supervisor is asked anew each time, so this may be made before the roles are started. */
+export function runTargets(of: { readonly stack: FaultableStack; readonly lane: number; readonly supervisor: Pick<RoleSupervisor, 'roles'>; readonly namespace: Namespace }): RunTargets {
+  const { stack, lane, supervisor } = of;
+  const witness = openWitness(stack.description.direct, of.namespace.ordersTopic);
   return {
     link: (name) => stack.link(lane, name),
     server: (name) => stack.server(name),
-    roles,
+    roles: (role) => supervisor.roles(role),
     witness,
     close: () => witness.close(),
   };

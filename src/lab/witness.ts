@@ -23,7 +23,7 @@ export interface OpenWitness extends Witness {
 
 /** Opens nothing until it is asked. */
 export function openWitness(direct: WitnessAddresses, ordersTopic: string): OpenWitness {
-  const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0 });
+  const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0, onSocket: (socket) => socket.unref() });
   let admin: Promise<Admin> | null = null;
   const connectedAdmin = (): Promise<Admin> => {
     admin ??= (async () => {
@@ -56,7 +56,7 @@ export function openWitness(direct: WitnessAddresses, ordersTopic: string): Open
     },
     async answers(server) {
       try {
-        await within(server === 'kafka' ? topicEnd() : server === 'postgres' ? askPostgres(direct.postgres) : askRedis(direct.redisPrimary), ANSWER_BOUND_MS);
+        await within<unknown>(server === 'kafka' ? topicEnd() : server === 'postgres' ? askPostgres(direct.postgres) : askRedis(direct.redisPrimary), ANSWER_BOUND_MS);
         return true;
       } catch {
         return false;

@@ -1,0 +1,104 @@
+/** `seckill-lab run <scenario>`: options → plan → experiment → exit code. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { LabError } from '../facts/lab-error.js';
+import type { LabEventListener } from '../facts/lab-event.js';
+import type { StackDescription } from '../facts/stack-description.js';
+import { abortError } from '../lab/abort.js';
+import type { StackSource } from '../lab/bring-up-stack.js';
+import { runExperiment } from '../lab/run-experiment.js';
+import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
+import { planRun } from '../lab/run-plan.js';
+import { MUTANTS } from '../mutants/registry.js';
+import { createRunFolder } from '../report/run-folder.js';
+import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
+import type { Scenario } from '../scenarios/scenario.js';
+import { finalReport } from '../tui/final-report.js';
+import { startFace } from '../tui/select-face.js';
+import type { CommandIo } from './command-io.js';
+
+interface Request {
+  readonly scenario: Scenario;
+  readonly options: RunOptions;
+  readonly mutant: string | null;
+}
+
+/** Everything wrong with the command line, reported at once. */
+function checkedRequest(scenarioName: string, raw: Readonly<Record<string, unknown>>): Request {
+  const problems: string[] = [];
+  const scenario = scenarioNamed(scenarioName);
+  if (scenario === null) problems.push(`there is no scenario ${JSON.stringify(scenarioName)}; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
+  const mutant = typeof raw['mutant'] === 'string' ? raw['mutant'] : null;
+  if (mutant !== null && !MUTANTS.some((known) => known.name === mutant)) {
+    problems.push(`there is no mutant ${JSON.stringify(mutant)}; there are ${MUTANTS.map((known) => known.name).join(', ')}`);
+  }
+  const options = parseRunOptions(raw, problems);
+  if (scenario === null) throw new Error('an unknown scenario was not reported');
+  return { scenario, options, mutant };
+}
+
+async function describedStack(file: string): Promise<StackDescription> {
+  try {
+    const parsed = JSON.parse(await readFile(file, 'utf8')) as StackDescription;
+    if (Reflect.get(parsed, 'schemaVersion') !== 1) throw new Error('it is not a stack description of schema version 1');
+    return parsed;
+  } catch (cause) {
+    throw new LabError('STACK_FILE_INVALID', `${file} does not describe a stack: ${cause instanceof Error ? cause.message : String(cause)}`, 'start one with `npx seckill-lab up` and name the file it wrote', { cause });
+  }
+}
+
+async function stackSource(raw: Readonly<Record<string, unknown>>, reportDirectory: string, io: CommandIo): Promise<StackSource> {
+  const file = raw['stackFile'];
+  if (typeof file === 'string') return { kind: 'described', description: await describedStack(file) };
+  if (raw['keepRunning'] !== true) return { kind: 'start', onKept: null };
+  return {
+    kind: 'start',
+    async onKept(stack) {
+      const kept = join(reportDirectory, 'stack.json');
+      await writeFile(kept, `${JSON.stringify(stack, null, 2)}\n`);
+      const { redisPrimary, postgres, kafka } = stack.direct;
+      io.stderr(
+        `the servers keep running: redis ${redisPrimary.host}:${String(redisPrimary.port)}, postgres ${postgres.host}:${String(postgres.port)} (user ${postgres.user}, password in the file), ` +
+          `kafka ${kafka.host}:${String(kafka.port)}\n  run against them: seckill-lab run … --stack-file ${kept}\n  end them: seckill-lab down --stack-file ${kept}\n`,
+      );
+    },
+  };
+}
+
+/** Ctrl-C once: abort, heal, tear down, exit 105. A second one takes Node's default and leaves the rest to the reaper. */
+function listenForAbort(abort: AbortController): () => void {
+  const onSignal = (): void => {
+    abort.abort(abortError());
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.once(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.removeListener(signal, onSignal);
+  };
+}
+
+export async function runRun(scenarioName: string, raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
+  const { scenario, options, mutant } = checkedRequest(scenarioName, raw);
+  const plan = planRun(scenario, options, mutant);
+  const wantsJson = raw['json'] === true;
+  const store = await createRunFolder(String(raw['reportDir'] ?? 'reports'), scenario.name, plan.startedAt, plan.seed);
+  const abort = new AbortController();
+  const stopListening = listenForAbort(abort);
+  io.stderr(`${scenario.name}: ${scenario.claim}\nseed ${String(plan.seed)}, ${String(plan.load.ratePerSecond)}/s for ${String(plan.load.durationMs / 1000)} s, stock ${String(plan.stock)}, report ${store.directory}\n`);
+  const face = await startFace({ json: wantsJson, plain: raw['plain'] === true }, scenario.name, process.stderr, process.env);
+  const emit: LabEventListener = (event) => {
+    store.appendEvent(event);
+    face.listen(event);
+  };
+  try {
+    const source = await stackSource(raw, store.directory, io);
+    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: source, argv, options });
+    face.stop();
+    io.stdout(wantsJson ? `${JSON.stringify(verdict, null, 2)}\n` : finalReport(verdict));
+    return verdict.exitCode;
+  } finally {
+    face.stop();
+    stopListening();
+  }
+}

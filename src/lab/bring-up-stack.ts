@@ -1,0 +1,51 @@
+/** Step 2: a stack of one's own, or the running one that a file describes. */
+import type { LabEventListener } from '../facts/lab-event.js';
+import { LabError } from '../facts/lab-error.js';
+import type { StackDescription } from '../facts/stack-description.js';
+import { openStack } from '../stack/local/open-stack.js';
+import { startLocalStack, type LocalStack } from '../stack/local/start-local-stack.js';
+import { monoUs } from './host-clock.js';
+import type { Teardown } from './teardown.js';
+
+export type StackSource =
+  /** `onKept` is told of the stack that was left running on purpose. */
+  | { readonly kind: 'start'; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
+  | { readonly kind: 'described'; readonly description: StackDescription };
+
+export interface UsableStack {
+  readonly local: LocalStack;
+  readonly description: StackDescription;
+  /** Others use it too and it goes on after the run. */
+  readonly isShared: boolean;
+  /** Puts a process under the care of the reaper; a failure is told and does not end the run. */
+  registerPid(pid: number, who: string): void;
+}
+
+export async function bringUpStack(source: StackSource, abort: AbortController, emit: LabEventListener, teardown: Teardown): Promise<UsableStack> {
+  const note = (text: string): void => {
+    emit({ kind: 'note', text, atUs: monoUs() });
+  };
+  const onServerDeath = (server: string, lastLogLines: readonly string[]): void => {
+    abort.abort(new LabError('SERVER_DIED', `${server} died during the run, and no fault had killed it`, 'read its last lines below; `seckill-lab doctor` checks the machine', { details: lastLogLines }));
+  };
+  const local =
+    source.kind === 'start'
+      ? await startLocalStack({ lanes: 1, onNote: note, onServerDeath, signal: abort.signal })
+      : await openStack(source.description, { onNote: note, onServerDeath });
+  teardown.push('stack', async () => {
+    if (source.kind === 'described') return local.release();
+    if (source.onKept === null || abort.signal.aborted) return local.stop();
+    await source.onKept(local.description);
+    return local.release();
+  });
+  return {
+    local,
+    description: local.description,
+    isShared: source.kind === 'described',
+    registerPid(pid, who) {
+      local.registerPid(pid).catch((cause: unknown) => {
+        note(`${who} (process ${String(pid)}) could not be registered for clean-up: ${cause instanceof Error ? cause.message : String(cause)}`);
+      });
+    },
+  };
+}

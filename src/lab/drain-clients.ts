@@ -1,0 +1,43 @@
+/** Opens the direct clients that a drain probe needs, and closes them. */
+import { Kafka, logLevel } from 'kafkajs';
+
+import type { StackDescription } from '../facts/stack-description.js';
+import type { DrainProbe } from './drained.js';
+import type { RunPlan } from './run-plan.js';
+import { directPostgres, directRedis } from './store-clients.js';
+
+export interface OpenDrainProbe extends DrainProbe {
+  close(): Promise<void>;
+}
+
+export async function openDrainProbe(plan: RunPlan, stack: StackDescription): Promise<OpenDrainProbe> {
+  const { kafka: broker } = stack.direct;
+  const kafka = new Kafka({
+    clientId: 'lab-drain-probe',
+    brokers: [`${broker.host}:${String(broker.port)}`],
+    logLevel: logLevel.NOTHING,
+    requestTimeout: 5_000,
+    retry: { retries: 3, initialRetryTime: 100 },
+  });
+  const admin = kafka.admin();
+  const redis = directRedis(stack.direct.redisPrimary);
+  const postgres = await directPostgres(stack.direct.postgres, plan.namespace.database);
+  try {
+    await admin.connect();
+  } catch (cause) {
+    await postgres.end().catch(() => undefined);
+    redis.disconnect();
+    throw cause;
+  }
+  return {
+    redis,
+    admin,
+    postgres,
+    namespace: plan.namespace,
+    sku: { activityId: plan.load.activityId, skuId: plan.load.skuId },
+    async close() {
+      redis.disconnect();
+      await Promise.allSettled([admin.disconnect(), postgres.end()]);
+    },
+  };
+}

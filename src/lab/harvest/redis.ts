@@ -1,0 +1,59 @@
+/**
+ * Harvest of Redis: every key under the run's prefix, on the primary's direct connection. A key that nobody knows and a record that cannot be
+ * read are facts too.
+ */
+import type { Redis } from 'ioredis';
+
+import type { SkuKey } from '../../domain/ids.js';
+import type { Namespace } from '../../domain/namespace.js';
+import type { RedisFacts, RedisRecord } from '../../facts/store-facts.js';
+import { stockKeys } from '../../system/stock/keys.js';
+import { unpackRecord } from '../../system/stock/record-codec.js';
+
+const PAGE = 2_000;
+
+async function hashEntries(redis: Redis, key: string): Promise<[string, string][]> {
+  // HSCAN may show a field twice while the table is rehashed: last one wins.
+  const entries = new Map<string, string>();
+  let cursor = '0';
+  do {
+    const [next, page] = await redis.hscan(key, cursor, 'COUNT', PAGE);
+    cursor = next;
+    for (let at = 0; at + 1 < page.length; at += 2) entries.set(page[at] ?? '', page[at + 1] ?? '');
+  } while (cursor !== '0');
+  return [...entries];
+}
+
+async function unknownKeys(redis: Redis, prefix: string, known: readonly string[]): Promise<string[]> {
+  const unknown: string[] = [];
+  let cursor = '0';
+  do {
+    const [next, page] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', String(PAGE));
+    cursor = next;
+    for (const key of page) if (!known.includes(key)) unknown.push(`unknown key ${key}`);
+  } while (cursor !== '0');
+  return [...new Set(unknown)];
+}
+
+/** `run_id` of a reply to `INFO server`. */
+export function serverRunId(info: string): string {
+  return /^run_id:(\S+)/m.exec(info)?.[1] ?? '';
+}
+
+export async function harvestRedis(redis: Redis, namespace: Namespace, sku: SkuKey): Promise<RedisFacts> {
+  const keys = stockKeys(namespace.redisPrefix, sku);
+  const stockText = await redis.get(keys.stock);
+  const problems: string[] = [];
+  const stock = stockText === null ? null : Number(stockText);
+  if (stock !== null && !Number.isSafeInteger(stock)) problems.push(`the stock key holds ${JSON.stringify(stockText)}`);
+  const records: RedisRecord[] = [];
+  for (const [requestId, packed] of await hashEntries(redis, keys.requests)) {
+    const record = unpackRecord(requestId, packed);
+    if (record === null) problems.push(`record of request ${requestId} cannot be read: ${packed.slice(0, 200)}`);
+    else records.push(record);
+  }
+  const users = (await hashEntries(redis, keys.users)).map(([userId, requestId]) => ({ userId, requestId }));
+  const pending = await redis.zrange(keys.pending, '0', '-1');
+  problems.push(...(await unknownKeys(redis, namespace.redisPrefix, Object.values(keys))));
+  return { stock: problems.length > 0 && !Number.isSafeInteger(stock) ? null : stock, meta: await redis.hgetall(keys.meta), records, users, pending, problems, runId: serverRunId(await redis.info('server')) };
+}

@@ -1,0 +1,48 @@
+/** Starts the generator's process: plan expanded, rehearsed, connected to every gateway. */
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { RoleConfig } from '../domain/role-config.js';
+import { startGenerator, type RunningGenerator } from '../load/generator-client.js';
+import type { LoadProgress } from '../load/load-job.js';
+import type { UsableStack } from './bring-up-stack.js';
+import type { RunPlan } from './run-plan.js';
+import type { Teardown } from './teardown.js';
+import { gatewayAddresses } from './topology.js';
+
+export interface StartedLoad {
+  readonly generator: RunningGenerator;
+  latest(): LoadProgress | null;
+}
+
+export async function startLoad(plan: RunPlan, configs: readonly RoleConfig[], stack: UsableStack, directory: string, teardown: Teardown): Promise<StartedLoad> {
+  const gateway = configs.find((config) => config.role === 'gateway');
+  if (gateway === undefined) throw new Error(`${plan.scenario.name} has no gateway`);
+  let latest: LoadProgress | null = null;
+  const logFd = openSync(join(directory, 'logs', 'generator.log'), 'a');
+  try {
+    const generator = await startGenerator(
+      {
+        load: plan.load,
+        targets: gatewayAddresses(configs),
+        directory,
+        inproc: plan.load.transport === 'inproc' ? { modulePath: fileURLToPath(new URL('./inproc-worker.js', import.meta.url)), config: gateway } : null,
+      },
+      {
+        logFd,
+        entry: fileURLToPath(new URL('../load/main.js', import.meta.url)),
+        onSpawn: (pid) => {
+          stack.registerPid(pid, 'generator');
+        },
+        onProgress: (progress) => {
+          latest = progress;
+        },
+      },
+    );
+    teardown.push('generator', () => generator.stop());
+    return { generator, latest: () => latest };
+  } finally {
+    closeSync(logFd);
+  }
+}

@@ -1,0 +1,86 @@
+/** Step 3, second half: the role processes, with the step plans of the run's faults handed to them at spawn. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { RoleConfig } from '../domain/role-config.js';
+import { LabError } from '../facts/lab-error.js';
+import type { LabEventListener } from '../facts/lab-event.js';
+import type { RunStore } from '../facts/run-store.js';
+import { parseFaultOption } from '../faults/registry.js';
+import type { UsableStack } from './bring-up-stack.js';
+import { hostFaultClock, numberFaults, plansOf, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
+import { createRoleSupervisor, type RoleSupervisor } from './role-supervisor.js';
+import type { RunPlan } from './run-plan.js';
+import { createRunTargets } from './run-targets.js';
+import type { Teardown } from './teardown.js';
+import { roleConfigs } from './topology.js';
+
+export interface RunningSystem {
+  readonly configs: readonly RoleConfig[];
+  readonly supervisor: RoleSupervisor;
+  /** Every role healthy through its own proxies. */
+  untilReady(): Promise<void>;
+  startFaults(stormStartUs: number): FaultSchedule;
+}
+
+export interface RoleSurroundings {
+  readonly store: RunStore;
+  readonly emit: LabEventListener;
+  readonly abort: AbortController;
+  readonly teardown: Teardown;
+}
+
+/** Faults of the plan, bound and numbered. A malformed one was refused with the options already; here it is a bug of a scenario. */
+function boundFaults(plan: RunPlan): ReturnType<typeof numberFaults> {
+  return numberFaults(
+    plan.faults.map((text) => {
+      const parsed = parseFaultOption(text);
+      if (!parsed.ok) throw new LabError('USAGE', `fault ${text}: ${parsed.problems.join('; ')}`, 'see `seckill-lab list`');
+      return parsed.fault;
+    }),
+  );
+}
+
+/** Spawns every role at once and returns while they come up; the caller waits with `untilReady`. */
+export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown }: RoleSurroundings): RunningSystem {
+  const configs = roleConfigs(plan, stack.description);
+  const faults = boundFaults(plan);
+  const plans = plansOf(faults, plan.instances);
+  const supervisor = createRoleSupervisor({
+    entry: fileURLToPath(new URL('./role-main.js', import.meta.url)),
+    logDirectory: join(store.directory, 'logs'),
+    emit,
+    registerPid: (pid, instance) => {
+      stack.registerPid(pid, instance);
+    },
+    onUnplannedDeath: (error) => {
+      abort.abort(error);
+    },
+  });
+  teardown.push('roles', async () => {
+    await supervisor.stopAll();
+  });
+  const targets = createRunTargets(stack.local, 0, (role) => supervisor.roles(role), plan.namespace.ordersTopic);
+  teardown.push('witness', () => targets.close());
+  const starting = supervisor.start(
+    configs.map((config) => ({
+      config,
+      plans: plans.filter((aimed) => aimed.instance === config.instance).map((aimed) => aimed.plan),
+      mutant: plan.mutant,
+      clockSkewMs: 0,
+    })),
+  );
+  starting.catch(() => undefined);
+  return {
+    configs,
+    supervisor,
+    untilReady: () => starting,
+    startFaults(stormStartUs) {
+      const schedule = startFaultSchedule(faults, targets, { stormStartUs, emit, clock: hostFaultClock });
+      teardown.push('faults', async () => {
+        await schedule.healAll();
+      });
+      return schedule;
+    },
+  };
+}
