@@ -11,7 +11,7 @@ import type { UsableStack } from './bring-up-stack.js';
 import { hostFaultClock, numberFaults, plansOf, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
 import { createRoleSupervisor, type RoleSupervisor } from './role-supervisor.js';
 import type { RunPlan } from './run-plan.js';
-import { createRunTargets } from './run-targets.js';
+import { runTargets } from './run-targets.js';
 import type { Teardown } from './teardown.js';
 import { roleConfigs } from './topology.js';
 
@@ -60,7 +60,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
   teardown.push('roles', async () => {
     await supervisor.stopAll();
   });
-  const targets = createRunTargets(stack.local, 0, (role) => supervisor.roles(role), plan.namespace.ordersTopic);
+  const targets = runTargets({ stack: stack.local, lane: 0, supervisor, namespace: plan.namespace });
   teardown.push('witness', () => targets.close());
   const starting = supervisor.start(
     configs.map((config) => ({
