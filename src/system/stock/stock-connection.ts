@@ -24,6 +24,12 @@ export interface StockConnection {
   command<T>(operation: string, call: () => Promise<T>): Promise<CallResult<T>>;
 }
 
+/**
+ * ioredis falls back to EVAL once per command. With many commands in flight the repeat may be an EVALSHA again (another command has just
+ * loaded the script) and meet the next flush; it is as safe to repeat as the first time.
+ */
+const NOSCRIPT_ATTEMPTS = 5;
+
 type ScriptCommand = (...args: readonly (string | number)[]) => Promise<unknown>;
 
 interface OperationRecorders {
@@ -60,7 +66,10 @@ export function bindStock(redis: Redis, redisPrefix: string, scripts: readonly S
       return keys;
     },
     async script(name, keys, args) {
-      const result = await command(name, () => commands[name](...keys, ...args));
+      let result = await command(name, () => commands[name](...keys, ...args));
+      for (let attempt = 1; attempt < NOSCRIPT_ATTEMPTS && result.outcome === 'surely-not-done' && result.reason.startsWith('NOSCRIPT'); attempt += 1) {
+        result = await command(name, () => commands[name](...keys, ...args));
+      }
       if (result.outcome !== 'done') return result;
       assert(isReply(result.value), `${name} answered something that is no array of strings`);
       return { outcome: 'done', value: result.value };
