@@ -109,7 +109,7 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
 
 /** Listens, or rejects with Node's error when the port cannot be had. */
 export async function startGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
-  const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: 30_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+  const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     answerTo(request, response, options).catch((error: unknown) => {
       // A bug. Whether something was reserved is not known here, so the answer only says that it is not known.
       options.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });

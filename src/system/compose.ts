@@ -1,0 +1,73 @@
+/**
+ * From a configuration to a running role: the one place where ports, scripts and statements meet. Both entries (`main.ts` here and the lab's)
+ * start roles by this function alone.
+ */
+import { register } from 'prom-client';
+
+import type { RoleConfig } from '../domain/role-config.js';
+import type { RoleName } from '../domain/roles.js';
+import { composeGateway } from './compose/gateway.js';
+import { createPortMaker, type PortMaker, type RoleOverrides } from './compose/ports.js';
+import { composeProjector } from './compose/projector.js';
+import { composeScanner } from './compose/scanner.js';
+import type { RoleMetrics } from './role-metrics.js';
+import { startRoleServer } from './role-server.js';
+import type { RunningRole } from './role.js';
+
+export { composeGatewayCore } from './compose/gateway.js';
+export type { RoleOverrides, RolePorts } from './compose/ports.js';
+
+type ComposeOne = (config: RoleConfig, make: PortMaker) => Promise<RunningRole>;
+
+const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
+  gateway: composeGateway,
+  scanner: composeScanner,
+  projector: composeProjector,
+};
+
+const STOP_TIMEOUT_MS = 5_000;
+
+/** The ledger's counters live in prom-client's default registry; a role's `/metrics` shows both. */
+function withDefaultRegistry(metrics: RoleMetrics): RoleMetrics {
+  return { ...metrics, text: async () => `${await metrics.text()}\n${await register.metrics()}` };
+}
+
+function bounded(stop: () => Promise<void>): () => Promise<void> {
+  let stopping: Promise<void> | null = null;
+  return () => {
+    stopping ??= new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, STOP_TIMEOUT_MS);
+      stop()
+        .then(resolve, reject)
+        .finally(() => {
+          clearTimeout(timer);
+        });
+    });
+    return stopping;
+  };
+}
+
+/**
+ * Starts the role and its health and metrics endpoint at `config.listen`. Resolves when it runs, which is before it is ready: ask `health`.
+ * Rejects when the role is not built, its port cannot be had, or a script or statement is missing; stores that are away are no reason.
+ */
+export async function composeRole(config: RoleConfig, overrides: RoleOverrides = {}): Promise<RunningRole> {
+  const composeOne = ROLES[config.role];
+  if (composeOne === undefined) throw new Error(`role not built yet: ${config.role}`);
+  const made = createPortMaker(config, overrides);
+  const make: PortMaker = { ...made, metrics: withDefaultRegistry(made.metrics) };
+  const role = await composeOne(config, make);
+  // The gateway serves both endpoints beside its API.
+  if (config.role === 'gateway') return { ...role, stop: bounded(() => role.stop()) };
+  const server = await startRoleServer(config.listen, { health: () => role.health(), metrics: make.metrics }).catch(async (error: unknown) => {
+    await role.stop();
+    throw error;
+  });
+  return {
+    health: () => role.health(),
+    fatal: role.fatal,
+    stop: bounded(async () => {
+      await Promise.all([role.stop(), server.close()]);
+    }),
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * The real ports of one role, made when a role asks for them: the only place where an adapter is chosen. A wrong design, or a test, puts its
+ * own port in place of a real one, or wraps it.
+ */
+import { systemClock, type Clock } from '../../domain/clock.js';
+import type { RoleConfig } from '../../domain/role-config.js';
+import { silentStepObserver, type StepObserver } from '../../domain/steps.js';
+import type { OrderLedger, RequestReader, ReservationJudge } from '../ledger/ledger-port.js';
+import { createOrderLedger, type LedgerOverrides } from '../ledger/order-ledger.js';
+import { createRequestReader } from '../ledger/request-reader.js';
+import { createReservationJudge } from '../ledger/reservation-judge.js';
+import { createBatchConsumer } from '../order-log/batch-consumer.js';
+import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
+import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
+import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
+import type { RoleSurroundings } from '../role.js';
+import { connectStock, type StockOptions } from '../stock/redis-stock.js';
+import type { StockPort } from '../stock/stock-port.js';
+import { createJsonLog } from './json-log.js';
+
+/** What a role may be made of. */
+export interface RolePorts {
+  readonly stock: StockPort;
+  readonly producer: LogProducer;
+  readonly consumer: LogConsumer;
+  readonly ledger: OrderLedger;
+  readonly reader: RequestReader;
+  readonly judge: ReservationJudge;
+}
+
+/** Everything that may be other than in production. */
+export interface RoleOverrides {
+  readonly clock?: Clock;
+  readonly observer?: StepObserver;
+  readonly log?: RoleSurroundings['log'];
+  readonly metrics?: RoleMetrics;
+  /** Used instead of the real port, which is then never made. */
+  readonly ports?: Partial<RolePorts>;
+  /** Given the port, real or overridden; what it returns is used. */
+  readonly wrap?: { readonly [Port in keyof RolePorts]?: (port: RolePorts[Port]) => RolePorts[Port] };
+  /** Sources in place of the files in `lua/`. */
+  readonly scripts?: NonNullable<StockOptions['scripts']>;
+  /** Statements or an allocator in place of the right ones, for the ledger of a consumer. */
+  readonly ledger?: LedgerOverrides;
+}
+
+/** Makes ports on demand, each with its wrapper applied. */
+export interface PortMaker {
+  readonly surroundings: RoleSurroundings;
+  readonly metrics: RoleMetrics;
+  stock(): StockPort;
+  /** Impatient, for callers that wait. */
+  gatewayProducer(): LogProducer;
+  steadyProducer(topic: string): LogProducer;
+  consumer(topic: string, groupId: string): LogConsumer;
+  ledger(): OrderLedger;
+  reader(): RequestReader;
+  judge(): ReservationJudge;
+}
+
+export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): PortMaker {
+  const surroundings: RoleSurroundings = {
+    clock: overrides.clock ?? systemClock,
+    observer: overrides.observer ?? silentStepObserver,
+    log: overrides.log ?? createJsonLog(config.instance),
+  };
+  const metrics = overrides.metrics ?? createRoleMetrics(config.role, config.instance, { processMetrics: true });
+  const { log } = surroundings;
+  const { addresses, instance, namespace, tuning } = config;
+
+  function port<Name extends keyof RolePorts>(name: Name, make: () => RolePorts[Name]): RolePorts[Name] {
+    const made: RolePorts[Name] = overrides.ports?.[name] ?? make();
+    const wrap = overrides.wrap?.[name] as ((port: RolePorts[Name]) => RolePorts[Name]) | undefined;
+    return wrap === undefined ? made : wrap(made);
+  }
+  const producerOptions = (topics: readonly string[]) => ({ address: addresses.kafka, clientId: instance, topics, log });
+
+  return {
+    surroundings,
+    metrics,
+    stock: () =>
+      port('stock', () =>
+        connectStock(addresses.redis, namespace, {
+          connectionName: instance,
+          commandTimeoutMs: tuning.reserveTimeoutMs,
+          resendAfterMs: tuning.resendAfterMs,
+          metrics,
+          ...(overrides.scripts === undefined ? {} : { scripts: overrides.scripts }),
+        }),
+      ),
+    gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
+    steadyProducer: (topic) => port('producer', () => createSteadyProducer(producerOptions([topic]))),
+    consumer: (topic, groupId) =>
+      port('consumer', () =>
+        createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, log }),
+      ),
+    ledger: () => port('ledger', () => createOrderLedger(config, surroundings, overrides.ledger)),
+    reader: () => port('reader', () => createRequestReader(config, surroundings)),
+    judge: () => port('judge', () => createReservationJudge(config, surroundings)),
+  };
+}
