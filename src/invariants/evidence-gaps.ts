@@ -1,0 +1,59 @@
+/** What is missing, incomplete or contradictory in the evidence a judge needs. An empty list is the only licence to say `holds`. */
+import type { Facts } from '../facts/facts.js';
+import { ARRIVAL_OUTCOMES } from '../facts/history.js';
+import { acceptancesOf } from './acceptances.js';
+import { commitHistoryOf } from './commit-history.js';
+import { kafkaOf, planOf } from './indexes.js';
+import type { EvidenceKind } from './invariant.js';
+import { rememberedPerFacts } from './remembered.js';
+
+const ANSWERED = ARRIVAL_OUTCOMES.indexOf('answered');
+
+export function evidenceGaps(facts: Facts, needs: readonly EvidenceKind[]): readonly string[] {
+  const gaps: string[] = [];
+  for (const kind of needs) {
+    const evidence = facts[kind];
+    if (!evidence.present) gaps.push(`no evidence from ${kind}: ${evidence.reason}`);
+  }
+  gaps.push(...emptinessOf(facts));
+  if (needs.includes('history')) gaps.push(...historyGaps(facts));
+  if (needs.includes('redis') && facts.redis.present) {
+    const { problems } = facts.redis.value;
+    if (problems.length > 0) gaps.push(`Redis holds ${String(problems.length)} things that could not be read: ${problems[0] ?? ''}`);
+  }
+  if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts));
+  if (needs.includes('commitLog') && facts.commitLog.present) gaps.push(...commitHistoryOf(facts).problems);
+  return gaps;
+}
+
+/** Every index of the plan exactly once, and the same plan that the judge expands. */
+const historyGaps: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
+  if (!facts.history.present) return [];
+  const { columns, complete, problems } = facts.history.value;
+  const gaps: string[] = [];
+  if (!complete) gaps.push(`the client history is incomplete: ${problems.join('; ') || 'no reason given'}`);
+  const plan = planOf(facts);
+  if (columns.length !== plan.length) gaps.push(`the client history has ${String(columns.length)} arrivals, the plan has ${String(plan.length)}`);
+  return gaps;
+});
+
+/** A generator that reached nobody, or a gateway that refused everybody, would let every "nothing bad happened" hold. */
+const emptinessOf: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
+  if (!facts.history.present) return [];
+  if (!facts.history.value.columns.outcome.includes(ANSWERED)) return ['not one arrival was answered: the run shows nothing'];
+  if (facts.run.stock > 0 && acceptancesOf(facts).length === 0) return ['not one request was accepted: the run shows nothing'];
+  return [];
+});
+
+function kafkaGaps(facts: Facts): readonly string[] {
+  if (!facts.kafka.present) return [];
+  const kafka = kafkaOf(facts);
+  const gaps: string[] = [];
+  // A topic without partitions was never there, and a topic that is not there has been read by nobody.
+  if (kafka.ordersBounds.length === 0) gaps.push('the orders topic has no partition');
+  const [strange] = kafka.malformed;
+  if (strange !== undefined) {
+    gaps.push(`${String(kafka.malformed.length)} records are no message of the schema, the first is ${strange.topic} ${String(strange.partition)}:${strange.offset} (${strange.problem})`);
+  }
+  return gaps;
+}

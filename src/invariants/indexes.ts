@@ -1,0 +1,79 @@
+/** Lookups over the stores' facts, made once per facts. Missing evidence gives empty maps: whether that matters is the judge's business. */
+import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
+import type { Facts } from '../facts/facts.js';
+import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
+import { rememberedPerFacts } from './remembered.js';
+
+const NO_KAFKA: KafkaFacts = { orders: [], events: [], malformed: [], ordersBounds: [], eventsBounds: [] };
+const NO_REDIS: RedisFacts = { stock: null, meta: {}, records: [], users: [], pending: [], problems: [], runId: '' };
+const NO_POSTGRES: PostgresFacts = {
+  orders: [], reservations: [], inventory: [], tokens: [], ledger: [], inbox: [], outbox: [], compensations: [], payments: [], itemMismatches: [],
+};
+
+function valueOr<T>(evidence: Evidence<T>, none: T): T {
+  return evidence.present ? evidence.value : none;
+}
+
+export function kafkaOf(facts: Facts): KafkaFacts {
+  return valueOr(facts.kafka, NO_KAFKA);
+}
+
+export function redisOf(facts: Facts): RedisFacts {
+  return valueOr(facts.redis, NO_REDIS);
+}
+
+export function postgresOf(facts: Facts): PostgresFacts {
+  return valueOr(facts.postgres, NO_POSTGRES);
+}
+
+/** Groups in the order found; a key that occurs twice keeps both. */
+export function grouped<K, V>(items: readonly V[], keyOf: (item: V) => K): ReadonlyMap<K, readonly V[]> {
+  const groups = new Map<K, V[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** What was asked for, expanded again from the load of the manifest: no trust in the generator needed. */
+export const planOf: (facts: Facts) => ArrivalPlan = rememberedPerFacts((facts) => expandArrivalPlan(facts.run.load));
+
+export const ordersByReservation: (facts: Facts) => ReadonlyMap<string, readonly OrderRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).orders, (order) => order.reservationId));
+
+export const ordersByRequest: (facts: Facts) => ReadonlyMap<string, readonly OrderRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).orders, (order) => order.requestId));
+
+export const ordersById: (facts: Facts) => ReadonlyMap<string, readonly OrderRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).orders, (order) => order.orderId));
+
+export const reservationRows: (facts: Facts) => ReadonlyMap<string, readonly ReservationRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).reservations, (row) => row.reservationId));
+
+export const reservationRowsByRequest: (facts: Facts) => ReadonlyMap<string, readonly ReservationRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).reservations, (row) => row.requestId));
+
+export const inboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly InboxRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).inbox.filter((row) => row.consumerGroup === facts.run.namespace.ordersGroup), (row) => row.reservationId));
+
+export const topicByReservation: (facts: Facts) => ReadonlyMap<string, readonly OrderLogRecord[]> = rememberedPerFacts((facts) =>
+  grouped(kafkaOf(facts).orders, (record) => record.reservationId));
+
+export const redisByReservation: (facts: Facts) => ReadonlyMap<string, readonly RedisRecord[]> = rememberedPerFacts((facts) =>
+  grouped(redisOf(facts).records, (record) => record.reservationId));
+
+export const redisByRequest: (facts: Facts) => ReadonlyMap<string, readonly RedisRecord[]> = rememberedPerFacts((facts) =>
+  grouped(redisOf(facts).records, (record) => record.requestId));
+
+/** The orders topic was read from its first record ever: what is not there was never there. */
+export function ordersTopicIsWhole(facts: Facts): boolean {
+  return kafkaOf(facts).ordersBounds.every((bounds) => BigInt(bounds.beginOffset) === 0n);
+}
+
+/** Messages that the consumer group has not finished: end − committed, summed over the partitions. */
+export function ordersLag(facts: Facts): bigint {
+  return kafkaOf(facts).ordersBounds.reduce((sum, bounds) => sum + BigInt(bounds.endOffset) - BigInt(bounds.committedOffset ?? bounds.beginOffset), 0n);
+}

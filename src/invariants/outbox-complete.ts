@@ -1,0 +1,128 @@
+/**
+ * outbox-complete: every change of state that others have to hear of has its event in the Outbox (or, once retention has taken the row away, in the
+ * events topic); every row marked SENT is really in the topic; and when drained nothing that was due is unsent or DEAD.
+ */
+import { EventType } from '../domain/reason-codes.js';
+import { OutboxStatus } from '../domain/status-codes.js';
+import { wallToMonoUs } from '../facts/timeline.js';
+import type { Facts } from '../facts/facts.js';
+import type { OutboxRow } from '../facts/store-facts.js';
+import { kafkaOf, ordersByReservation, postgresOf, reservationRows } from './indexes.js';
+import type { Invariant } from './invariant.js';
+import { ORDER_STATES, RESERVATION_STATES, stateName } from './state-tables.js';
+import { tallyFor, type Tally } from './tally.js';
+
+export const outboxComplete: Invariant = {
+  name: 'outbox-complete',
+  title: 'Every change is announced',
+  whatItMeans: 'Each order, refusal and release has its event, every event marked sent is in the topic, and none is dead or forgotten.',
+  needs: ['history', 'kafka', 'postgres', 'settle'],
+  comparesStores: true,
+  judge(facts) {
+    const tally = tallyFor(outboxComplete, facts);
+    if (!facts.postgres.present) return tally.verdict();
+    changesWithoutEvent(facts, tally);
+    eventsWithoutChange(facts, tally);
+    for (const row of postgresOf(facts).outbox) delivery(facts, row, tally);
+    sentButAbsent(facts, tally);
+    return tally.verdict();
+  },
+};
+
+/** Any one of these events announces the state. A closed reservation is announced as refused or as released, by whoever closed it. */
+const EVENTS_OF_RESERVATION: Readonly<Record<number, readonly string[]>> = {
+  10: [EventType.ORDER_CREATED],
+  20: [EventType.RESERVATION_REJECTED, EventType.RESERVATION_RELEASED],
+  40: [EventType.RESERVATION_RELEASED, EventType.ORDER_CANCELLED],
+  50: [EventType.RESERVATION_RELEASED, EventType.RESERVATION_REJECTED],
+};
+const EVENTS_OF_ORDER: Readonly<Record<number, readonly string[]>> = {
+  30: [EventType.ORDER_PAID],
+  40: [EventType.ORDER_CANCELLED, EventType.RESERVATION_RELEASED],
+};
+
+function announcedEvents(facts: Facts): ReadonlyMap<string, ReadonlySet<string>> {
+  const announced = new Map<string, Set<string>>();
+  const add = (reservationId: string, type: string): void => {
+    const types = announced.get(reservationId);
+    if (types === undefined) announced.set(reservationId, new Set([type]));
+    else types.add(type);
+  };
+  for (const row of postgresOf(facts).outbox) add(row.aggregateId, row.type);
+  for (const event of kafkaOf(facts).events) add(event.reservationId, event.type);
+  return announced;
+}
+
+function changesWithoutEvent(facts: Facts, tally: Tally): void {
+  const { orders, reservations } = postgresOf(facts);
+  const announced = announcedEvents(facts);
+  const expect = (reservationId: string, oneOf: readonly string[], what: string): void => {
+    tally.check();
+    const types = announced.get(reservationId);
+    if (oneOf.some((type) => types?.has(type) ?? false)) return;
+    tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `${what} and was never announced as ${oneOf.join(' or ')}.` });
+  };
+  for (const order of orders) {
+    expect(order.reservationId, [EventType.ORDER_CREATED], `Order ${order.orderId} was created`);
+    const further = EVENTS_OF_ORDER[order.status];
+    if (further !== undefined) expect(order.reservationId, further, `Order ${order.orderId} became ${stateName(ORDER_STATES, order.status)}`);
+  }
+  for (const row of reservations) {
+    const oneOf = EVENTS_OF_RESERVATION[row.status];
+    // An order of this reservation has been looked at already.
+    if (oneOf !== undefined && row.status !== 10) expect(row.reservationId, oneOf, `Reservation ${row.reservationId} became ${stateName(RESERVATION_STATES, row.status)}`);
+  }
+}
+
+/** An event that nothing in the tables stands behind: what it announces did not happen, or is gone. */
+function eventsWithoutChange(facts: Facts, tally: Tally): void {
+  const outbox = postgresOf(facts).outbox.map((row) => ({ reservationId: row.aggregateId, type: row.type }));
+  const topic = kafkaOf(facts).events.map((event) => ({ reservationId: event.reservationId, type: event.type }));
+  const judged = new Set<string>();
+  for (const { reservationId, type } of [...outbox, ...topic]) {
+    const key = `${type} ${reservationId}`;
+    if (judged.has(key)) continue;
+    judged.add(key);
+    tally.check();
+    const hasOrder = ordersByReservation(facts).has(reservationId);
+    const status = reservationRows(facts).get(reservationId)?.[0]?.status;
+    const stands = type === EventType.RESERVATION_REJECTED || type === EventType.RESERVATION_RELEASED ? status === 20 || status === 30 || status === 40 || status === 50 : hasOrder;
+    if (!stands) tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `${type} was announced for reservation ${reservationId}, and the tables do not say so.` });
+  }
+}
+
+function delivery(facts: Facts, row: OutboxRow, tally: Tally): void {
+  tally.check();
+  const violated = (claim: string): void => {
+    tally.violation({ kind: 'event', id: row.eventId, subject: { reservationId: row.aggregateId }, claim: `Event ${row.eventId} (${row.type}) ${claim}.` });
+  };
+  if (row.status === OutboxStatus.DEAD) {
+    violated(`is DEAD after ${String(row.retryCount)} retries`);
+    return;
+  }
+  if (row.status === OutboxStatus.SENT || !facts.settle.present) return;
+  const { drainedUs, boundMs } = facts.settle.value;
+  const dueUs = wallToMonoUs(facts.run.clock, row.availableAtUs);
+  if (drainedUs === null) {
+    // Due long after the bound is nobody's fault, and due before it may only be slow.
+    if (dueUs <= facts.run.clock.atEnd.monoUs) tally.gap(`not drained inside ${String(boundMs)} ms: some events are still unsent`);
+  } else if (dueUs <= drainedUs - facts.run.clock.boundUs) {
+    violated(`was due and is unsent (status ${String(row.status)}) although the system was drained`);
+  }
+}
+
+function sentButAbsent(facts: Facts, tally: Tally): void {
+  if (!facts.kafka.present) return;
+  const { events, eventsBounds } = kafkaOf(facts);
+  const whole = eventsBounds.every((bounds) => BigInt(bounds.beginOffset) === 0n);
+  const inTopic = new Set(events.map((event) => event.eventId));
+  for (const row of postgresOf(facts).outbox) {
+    if (row.status !== OutboxStatus.SENT || inTopic.has(row.eventId)) continue;
+    if (!whole) tally.gap('the events topic has lost its beginning, and some events marked sent are not in what is left');
+    else {
+      tally.violation({
+        kind: 'event', id: row.eventId, severity: 2, subject: { reservationId: row.aggregateId }, claim: `Event ${row.eventId} (${row.type}) is marked SENT and is not in the topic.`,
+      });
+    }
+  }
+}

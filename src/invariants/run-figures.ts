@@ -1,0 +1,79 @@
+/** The counts and speeds that a reader of a run wants first. Pure; null where the evidence is missing. */
+import { ANSWER_CODES_BY_NUMBER } from '../domain/reason-codes.js';
+import type { Facts } from '../facts/facts.js';
+import { ARRIVAL_OUTCOMES, type HistoryFacts } from '../facts/history.js';
+import { percentileOf } from '../facts/load-honesty.js';
+import type { InvariantVerdict, Latencies, RunFigures } from '../facts/verdict.js';
+import { acceptancesByRequest, acceptancesOf } from './acceptances.js';
+import { reservationToCommit } from './order-delays.js';
+
+const ANSWERED = ARRIVAL_OUTCOMES.indexOf('answered');
+const ACCEPTING: ReadonlySet<string> = new Set(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'ORDERED', 'REJECTED', 'RELEASED']);
+
+export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]): RunFigures {
+  const history = facts.history.present ? facts.history.value : null;
+  const codes = history === null ? null : countsByCode(history);
+  const topic = facts.kafka.present ? facts.kafka.value.orders : null;
+  const { delays } = reservationToCommit(facts);
+  const settle = facts.settle.present ? facts.settle.value : null;
+  return {
+    stock: facts.run.stock,
+    offered: history?.generator.scheduled ?? null,
+    issued: history?.generator.issued ?? null,
+    decided: history?.generator.answered ?? null,
+    accepted: history === null ? null : acceptancesByRequest(facts).size,
+    soldOut: codes?.['SOLD_OUT'] ?? (codes === null ? null : 0),
+    refusedByCode: codes === null ? {} : Object.fromEntries(Object.entries(codes).filter(([code]) => !ACCEPTING.has(code))),
+    orders: facts.postgres.present ? facts.postgres.value.orders.length : null,
+    topicMessages: topic?.length ?? null,
+    topicDuplicates: topic === null ? null : topic.length - new Set(topic.map((record) => record.messageId)).size,
+    latencyFromIntended: history === null ? null : latenciesOf(answerLatencies(history)),
+    winnersLatency: history === null ? null : latenciesOf(winnersLatencies(facts, history)),
+    reservationToOrder: delays.length === 0 ? null : latenciesOf(Float64Array.from(delays, (delay) => delay.delayUs)),
+    recoveryMs: settle === null || settle.drainedUs === null ? null : Math.max(0, (settle.drainedUs - settle.healedUs) / 1000),
+    // One lost reservation is excused by several judges: it was lost once.
+    excused: invariants.reduce((most, verdict) => Math.max(most, verdict.excused), 0),
+  };
+}
+
+function countsByCode(history: HistoryFacts): Readonly<Record<string, number>> {
+  const { columns } = history;
+  const byNumber = new Float64Array(256);
+  for (let index = 0; index < columns.length; index += 1) {
+    if (columns.outcome[index] === ANSWERED) byNumber[columns.answerCode[index] ?? 255] = (byNumber[columns.answerCode[index] ?? 255] ?? 0) + 1;
+  }
+  const counts: Record<string, number> = {};
+  for (const [number, count] of byNumber.entries()) if (count > 0) counts[ANSWER_CODES_BY_NUMBER[number] ?? 'unreadable'] = count;
+  return counts;
+}
+
+function answerLatencies(history: HistoryFacts): Float64Array {
+  const { columns } = history;
+  const latencies = new Float64Array(columns.length);
+  let count = 0;
+  for (let index = 0; index < columns.length; index += 1) {
+    if (columns.outcome[index] !== ANSWERED) continue;
+    latencies[count] = (columns.answeredUs[index] ?? 0) - (columns.intendedUs[index] ?? 0);
+    count += 1;
+  }
+  return latencies.subarray(0, count);
+}
+
+/** Of each accepted request the first answer that said so, from its own intended time. */
+function winnersLatencies(facts: Facts, history: HistoryFacts): Float64Array {
+  const seen = new Set<number>();
+  const latencies: number[] = [];
+  for (const told of acceptancesOf(facts)) {
+    if (told.kind !== 'first-answer' || seen.has(told.request)) continue;
+    seen.add(told.request);
+    latencies.push(told.answeredUs - (history.columns.intendedUs[told.arrival] ?? NaN));
+  }
+  return Float64Array.from(latencies);
+}
+
+/** Sorts in place. Null when there is nothing to measure. */
+function latenciesOf(values: Float64Array): Latencies | null {
+  if (values.length === 0) return null;
+  values.sort();
+  return { count: values.length, p50Us: percentileOf(values, 0.5), p99Us: percentileOf(values, 0.99), p999Us: percentileOf(values, 0.999), maxUs: values.at(-1) ?? 0 };
+}

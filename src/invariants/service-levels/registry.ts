@@ -1,0 +1,13 @@
+/** All service levels by name. */
+import type { ServiceLevelSpec } from '../../facts/facts.js';
+import { apiP99 } from './api-p99.js';
+import { orderWithin3s } from './order-within-3s.js';
+import { recoveryTime } from './recovery-time.js';
+import type { ServiceLevelJudge } from './service-level.js';
+
+export const SERVICE_LEVELS: Readonly<Record<ServiceLevelSpec['name'], ServiceLevelJudge>> = {
+  'api-p99': apiP99,
+  'order-within-3s': orderWithin3s,
+  'recovery-time': recoveryTime,
+  drained: recoveryTime,
+};

@@ -1,0 +1,136 @@
+/**
+ * Facts → verdict, the same in a run and in `seckill-lab check`: judge every invariant the run names, then the service levels, then weigh all of it
+ * by the precedence of the exit codes. No I/O.
+ */
+import { ExitCode, firstThatApplies, type ExitCodeName } from '../exit-codes.js';
+import type { Facts } from '../facts/facts.js';
+import type { FaultRecord } from '../facts/fault-record.js';
+import { judgeLoad } from '../facts/load-honesty.js';
+import type { InvariantVerdict, LoadVerdict, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict } from '../facts/verdict.js';
+import { claimedLatencyUs } from '../invariants/claimed-latency.js';
+import type { Invariant } from '../invariants/invariant.js';
+import { invariantNamed } from '../invariants/registry.js';
+import { runFigures } from '../invariants/run-figures.js';
+import { SERVICE_LEVELS } from '../invariants/service-levels/registry.js';
+import { levelNotJudged, unknownLevel } from '../invariants/service-levels/service-level.js';
+
+/** What the verdict has to say about the run besides the facts. */
+export interface JudgedRun {
+  readonly id: string;
+  /** ISO time. */
+  readonly startedAt: string;
+  /** Absolute folder of the run. */
+  readonly directory: string;
+}
+
+/** Never throws: a judge that does is `unknown`. */
+export function judgeFacts(facts: Facts, run: JudgedRun, findInvariant: (name: string) => Invariant | null = invariantNamed): RunVerdict {
+  const invariants = facts.run.invariants.map((name) => judgeInvariant(facts, name, findInvariant(name)));
+  const load = judgeLoad(facts.history.present ? facts.history.value.generator : null, claimedLatencyUs(facts));
+  const serviceLevels = judgeServiceLevels(facts, load);
+  const faults = facts.faults.present ? facts.faults.value : [];
+  const figures = safely(() => runFigures(facts, invariants), noFigures(facts));
+  const outcome = outcomeOf(facts, invariants, serviceLevels, load, faults);
+  return {
+    schemaVersion: 1,
+    run: { id: run.id, scenario: facts.run.scenario, seed: facts.run.load.seed, startedAt: run.startedAt, directory: run.directory },
+    outcome: outcome.outcome,
+    exitCode: ExitCode[EXIT_OF[outcome.outcome]],
+    headline: headlineOf(outcome, invariants, figures),
+    invariants, serviceLevels, load, faults, figures,
+  };
+}
+
+function judgeInvariant(facts: Facts, name: string, invariant: Invariant | null): InvariantVerdict {
+  const nothing = { name, checked: 0, violations: 0, first: null, worst: null, excused: 0 };
+  if (invariant === null) return { ...nothing, outcome: 'unknown', note: 'there is no judge of this name' };
+  try {
+    return invariant.judge(facts);
+  } catch (cause) {
+    return { ...nothing, outcome: 'unknown', note: `the judge crashed: ${cause instanceof Error ? cause.message : String(cause)}` };
+  }
+}
+
+function judgeServiceLevels(facts: Facts, load: LoadVerdict): ServiceLevelVerdict[] {
+  return facts.run.serviceLevels.map((spec) => {
+    if (load.outcome === 'void') return levelNotJudged(spec, 'the load was void');
+    try {
+      return SERVICE_LEVELS[spec.name](facts, spec);
+    } catch (cause) {
+      return unknownLevel(spec, `the judge crashed: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+  });
+}
+
+function faultProblem(fault: FaultRecord): string | null {
+  if (fault.proof !== 'landed') return `${fault.id} is not proven to have landed: predicted ${fault.prediction}, seen ${fault.observed}`;
+  if (fault.strikes < fault.strikesAsked) return `${fault.id} struck ${String(fault.strikes)} of ${String(fault.strikesAsked)} times`;
+  return fault.healed ? null : `${fault.id} was not healed: ${fault.healObserved}`;
+}
+
+interface Outcome {
+  readonly outcome: RunOutcome;
+  readonly reason: string;
+}
+
+const EXIT_OF: Readonly<Record<RunOutcome, ExitCodeName>> = {
+  violated: 'violated', unknown: 'unknown', void: 'void', 'service-level-missed': 'serviceLevelMissed', green: 'green',
+};
+
+function outcomeOf(facts: Facts, invariants: readonly InvariantVerdict[], levels: readonly ServiceLevelVerdict[], load: LoadVerdict, faults: readonly FaultRecord[]): Outcome {
+  const doubts = [
+    ...invariants.filter((verdict) => verdict.outcome === 'unknown').map((verdict) => `${verdict.name}: ${verdict.note}`),
+    ...(invariants.length === 0 ? ['the run names no invariant: nothing was judged'] : []),
+    ...(facts.faults.present ? faults.flatMap((fault) => faultProblem(fault) ?? []) : [`no evidence of the faults: ${facts.faults.reason}`]),
+    ...levels.filter((level) => level.outcome === 'unknown').map((level) => `${level.name}: ${level.note}`),
+    ...(load.outcome === 'unknown' ? load.reasons : []),
+  ];
+  const reasons: Record<RunOutcome, readonly string[]> = {
+    violated: invariants.filter((verdict) => verdict.outcome === 'violated').map((verdict) => verdict.name),
+    unknown: doubts,
+    void: load.outcome === 'void' ? load.reasons : [],
+    'service-level-missed': levels.filter((level) => level.outcome === 'missed').map((level) => level.name),
+    green: [],
+  };
+  const outcomes = Object.keys(reasons) as RunOutcome[];
+  const happened = new Set(outcomes.filter((outcome) => reasons[outcome].length > 0).map((outcome) => EXIT_OF[outcome]));
+  const name = firstThatApplies(happened);
+  const outcome = outcomes.find((candidate) => EXIT_OF[candidate] === name) ?? 'unknown';
+  const [first = '', ...more] = reasons[outcome];
+  return { outcome, reason: more.length === 0 ? first : `${first} (and ${String(more.length)} more)` };
+}
+
+function headlineOf({ outcome, reason }: Outcome, invariants: readonly InvariantVerdict[], figures: RunFigures): string {
+  const of = (count: number | null): string => (count === null ? 'an unknown number' : String(count));
+  switch (outcome) {
+    case 'violated': {
+      const broken = invariants.find((verdict) => verdict.outcome === 'violated');
+      return `${reason} violated: ${broken?.worst?.claim ?? broken?.note ?? ''}`;
+    }
+    case 'unknown':
+      return `Nobody can say whether all is well: ${reason}.`;
+    case 'void':
+      return `The load was not what it claims to be: ${reason}.`;
+    case 'service-level-missed':
+      return `All invariants hold; missed: ${reason}. ${of(figures.orders)} orders of a stock of ${String(figures.stock)}.`;
+    case 'green': {
+      const excused = figures.excused === 0 ? '' : `, ${String(figures.excused)} losses excused by a proven fault`;
+      return `All ${String(invariants.filter((verdict) => verdict.outcome === 'holds').length)} invariants hold: ${of(figures.orders)} orders of a stock of ${String(figures.stock)} from ${of(figures.decided)} answered arrivals${excused}.`;
+    }
+  }
+}
+
+function safely<T>(compute: () => T, otherwise: T): T {
+  try {
+    return compute();
+  } catch {
+    return otherwise;
+  }
+}
+
+function noFigures(facts: Facts): RunFigures {
+  return {
+    stock: facts.run.stock, offered: null, issued: null, decided: null, accepted: null, soldOut: null, refusedByCode: {}, orders: null, topicMessages: null,
+    topicDuplicates: null, latencyFromIntended: null, winnersLatency: null, reservationToOrder: null, recoveryMs: null, excused: 0,
+  };
+}
