@@ -6,9 +6,11 @@ import { register } from 'prom-client';
 
 import type { RoleConfig } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
+import { composeConsumer } from './compose/consumer.js';
 import { composeGateway } from './compose/gateway.js';
 import { createPortMaker, type PortMaker, type RoleOverrides } from './compose/ports.js';
 import { composeProjector } from './compose/projector.js';
+import { composeRelay } from './compose/relay.js';
 import { composeScanner } from './compose/scanner.js';
 import type { RoleMetrics } from './role-metrics.js';
 import { startRoleServer } from './role-server.js';
@@ -21,7 +23,9 @@ type ComposeOne = (config: RoleConfig, make: PortMaker) => Promise<RunningRole>;
 
 const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
   gateway: composeGateway,
+  consumer: composeConsumer,
   scanner: composeScanner,
+  relay: composeRelay,
   projector: composeProjector,
 };
 

@@ -9,6 +9,8 @@ import type { OrderLedger, RequestReader, ReservationJudge } from '../ledger/led
 import { createOrderLedger, type LedgerOverrides } from '../ledger/order-ledger.js';
 import { createRequestReader } from '../ledger/request-reader.js';
 import { createReservationJudge } from '../ledger/reservation-judge.js';
+import { loadStatements } from '../ledger/sql-loader.js';
+import { createOutboxStore, type OutboxStore } from '../outbox/outbox-store.js';
 import { createBatchConsumer } from '../order-log/batch-consumer.js';
 import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
 import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
@@ -26,6 +28,7 @@ export interface RolePorts {
   readonly ledger: OrderLedger;
   readonly reader: RequestReader;
   readonly judge: ReservationJudge;
+  readonly outbox: OutboxStore;
 }
 
 /** Everything that may be other than in production. */
@@ -40,8 +43,10 @@ export interface RoleOverrides {
   readonly wrap?: { readonly [Port in keyof RolePorts]?: (port: RolePorts[Port]) => RolePorts[Port] };
   /** Sources in place of the files in `lua/`. */
   readonly scripts?: NonNullable<StockOptions['scripts']>;
-  /** Statements or an allocator in place of the right ones, for the ledger of a consumer. */
-  readonly ledger?: LedgerOverrides;
+  /** An allocator in place of the configured one, for the ledger of a consumer. */
+  readonly allocator?: LedgerOverrides['allocator'];
+  /** Texts in place of the files in `sql/commands`, for the ledger and the Outbox. */
+  readonly statements?: Parameters<typeof loadStatements>[0];
 }
 
 /** Makes ports on demand, each with its wrapper applied. */
@@ -52,10 +57,12 @@ export interface PortMaker {
   /** Impatient, for callers that wait. */
   gatewayProducer(): LogProducer;
   steadyProducer(topic: string): LogProducer;
-  consumer(topic: string, groupId: string): LogConsumer;
+  /** `maxMessages`: of one call of the handler. */
+  consumer(topic: string, groupId: string, maxMessages: number): LogConsumer;
   ledger(): OrderLedger;
   reader(): RequestReader;
   judge(): ReservationJudge;
+  outbox(): OutboxStore;
 }
 
 export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): PortMaker {
@@ -89,13 +96,18 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
         }),
       ),
     gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
-    steadyProducer: (topic) => port('producer', () => createSteadyProducer(producerOptions([topic]))),
-    consumer: (topic, groupId) =>
+    steadyProducer: (topic) => port('producer', () => createSteadyProducer({ ...producerOptions([topic]), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
+    consumer: (topic, groupId, maxMessages) =>
       port('consumer', () =>
-        createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, log }),
+        createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, maxMessages, log }),
       ),
-    ledger: () => port('ledger', () => createOrderLedger(config, surroundings, overrides.ledger)),
+    ledger: () =>
+      port('ledger', () => {
+        const { allocator } = overrides;
+        return createOrderLedger(config, surroundings, { statements: loadStatements(overrides.statements), ...(allocator === undefined ? {} : { allocator }) });
+      }),
     reader: () => port('reader', () => createRequestReader(config, surroundings)),
     judge: () => port('judge', () => createReservationJudge(config, surroundings)),
+    outbox: () => port('outbox', () => createOutboxStore(config, surroundings, loadStatements(overrides.statements))),
   };
 }

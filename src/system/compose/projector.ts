@@ -4,7 +4,10 @@ import { startProjector } from '../outbox/projector.js';
 import type { RunningRole } from '../role.js';
 import type { PortMaker } from './ports.js';
 
+/** One call of a Redis script takes about as many; a batch of the broker may be thousands. */
+const MAX_EVENTS = 500;
+
 export function composeProjector(config: RoleConfig, make: PortMaker): Promise<RunningRole> {
   const { eventsTopic, eventsGroup } = config.namespace;
-  return startProjector({ stock: make.stock(), consumer: make.consumer(eventsTopic, eventsGroup), metrics: make.metrics }, config, make.surroundings);
+  return startProjector({ stock: make.stock(), consumer: make.consumer(eventsTopic, eventsGroup, MAX_EVENTS), metrics: make.metrics }, config, make.surroundings);
 }

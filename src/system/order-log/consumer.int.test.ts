@@ -47,7 +47,7 @@ function consumerNamed(clientId: string, more: Partial<BatchConsumerOptions> = {
 }
 
 async function produce(count: number, prefix = 'm'): Promise<void> {
-  const producer = createSteadyProducer({ address: stack.direct.kafka, clientId: 'test', topics: [namespace.ordersTopic], log: () => undefined });
+  const producer = createSteadyProducer({ address: stack.direct.kafka, clientId: 'test', topics: [namespace.ordersTopic], budgetMs: 5_000, log: () => undefined });
   await producer.ready();
   const results = await Promise.all(Array.from({ length: count }, (_value, index) => producer.send(namespace.ordersTopic, { key: `${prefix}${String(index)}`, value: 'v' })));
   await producer.close();

@@ -31,15 +31,14 @@ export function createGatewayProducer(options: ProducerOptions & { readonly send
 }
 
 /**
- * For the scanner and the relay, which come back with the same message anyway: a slow broker is waited for, a dead one is noticed in
- * seconds. They retry at the caller, with the same message id.
+ * For the scanner and the relay, which come back with the same message anyway: a slow broker is waited for. The budget has to end within the
+ * lease under which the caller sends, else another instance sends the same at the same time. They retry at the caller, with the same id.
  */
-export function createSteadyProducer(options: ProducerOptions): LogProducer {
+export function createSteadyProducer(options: ProducerOptions & { readonly budgetMs: number }): LogProducer {
   return createBatchingProducer({
     ...options,
-    budgetMs: 6_000,
-    requestTimeoutMs: 5_000,
-    connectionTimeoutMs: 1_000,
+    requestTimeoutMs: Math.max(100, options.budgetMs - 200),
+    connectionTimeoutMs: Math.min(1_000, options.budgetMs),
     maxBatch: 500,
     maxInFlight: 4,
     maxQueued: 20_000,
