@@ -2,7 +2,8 @@
 import { Counter, Gauge, Histogram, register } from 'prom-client';
 
 function counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]): Counter<Label> {
-  return (register.getSingleMetric(name) as Counter<Label> | undefined) ?? new Counter({ name, help, labelNames });
+  const known = register.getSingleMetric(name);
+  return known instanceof Counter ? known : new Counter({ name, help, labelNames });
 }
 
 function gauge(name: string, help: string): Gauge {

@@ -86,7 +86,7 @@ async function explainRequests(transaction: Transaction, works: readonly OrderWo
 
 function refusalByTerms(work: OrderWork, terms: SkuTerms | undefined, isExpired: boolean): OrderWork['decision'] {
   const refuse = (result: OrderResult): OrderWork['decision'] => ({ result, orderId: null });
-  if (terms === undefined || terms.activityVersion !== work.message.activityVersion) return refuse(OrderResult.REJECTED_ACTIVITY_VERSION);
+  if (terms?.activityVersion !== work.message.activityVersion) return refuse(OrderResult.REJECTED_ACTIVITY_VERSION);
   // ENDED is not stopped: what was reserved inside the window is still honoured until its own expiry. SOLD_OUT is decided by the allocator.
   const activityRuns = terms.activityStatus === ActivityStatus.OPEN || terms.activityStatus === ActivityStatus.ENDED;
   const skuSells = terms.skuStatus === SkuStatus.ON_SALE || terms.skuStatus === SkuStatus.SOLD_OUT;

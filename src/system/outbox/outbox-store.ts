@@ -1,5 +1,6 @@
 /** The Outbox table as a relay sees it: claim a page, send outside of any transaction, mark (paper 001 §9.8). */
 import type { RoleConfig } from '../../domain/role-config.js';
+import { OutboxStatus } from '../../domain/status-codes.js';
 import { answers, createPool } from '../ledger/pool.js';
 import { loadStatements, type Statements } from '../ledger/sql-loader.js';
 import type { RoleSurroundings } from '../role.js';
@@ -54,8 +55,6 @@ interface ClaimRow {
   readonly max_retry: number;
 }
 
-const DEAD = 40;
-
 export function createOutboxStore(config: RoleConfig, surroundings: RoleSurroundings, statements: Statements = loadStatements()): OutboxStore {
   const pool = createPool({
     address: config.addresses.postgres,
@@ -78,7 +77,7 @@ export function createOutboxStore(config: RoleConfig, surroundings: RoleSurround
         ...statements.mark_outbox_failed,
         values: [events.map((event) => event.eventId), events.map((event) => Math.round(event.delayMs)), events.map((event) => event.error), claim],
       });
-      return { marked: rows.length, dead: rows.filter((row) => row.status === DEAD).map((row) => row.event_id) };
+      return { marked: rows.length, dead: rows.filter((row) => row.status === OutboxStatus.DEAD).map((row) => row.event_id) };
     },
     async figures() {
       const { rows } = await pool.query<{ unsent: number; dead: number; oldest_ms: number }>(statements.count_outbox);

@@ -118,7 +118,6 @@ function failuresOf(events: readonly ClaimedEvent[], results: readonly SendResul
 }
 
 async function mark(relay: Relay, claim: string, sent: readonly string[], failed: readonly FailedEvent[]): Promise<void> {
-  const { log } = relay.surroundings;
   if (sent.length > 0) {
     const marked = await relay.store.markSent(sent, claim);
     if (marked < sent.length) relay.metrics.lostLeases.inc(sent.length - marked);
@@ -126,8 +125,8 @@ async function mark(relay: Relay, claim: string, sent: readonly string[], failed
   if (failed.length === 0) return;
   const { marked, dead } = await relay.store.markFailed(failed, claim);
   if (marked < failed.length) relay.metrics.lostLeases.inc(failed.length - marked);
-  log('warn', 'events not sent', { events: failed.length, dead: dead.length, error: failed[0]?.error ?? null });
-  for (const eventId of dead) log('error', 'event given up after its last try', { eventId });
+  relay.surroundings.log('warn', 'events not sent', { events: failed.length, dead: dead.length, error: failed[0]?.error ?? null });
+  for (const eventId of dead) relay.surroundings.log('error', 'event given up after its last try', { eventId });
 }
 
 async function readFigures(relay: Relay): Promise<void> {
