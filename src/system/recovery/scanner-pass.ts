@@ -55,16 +55,8 @@ export async function scanOnce(tools: PassTools, sku: SkuKey): Promise<PassEnd> 
 
   const work = sort(tools, claim.records, durable, claim.nowMs);
   await resend(tools, sku, work.resend);
-  await close(tools, sku, work.close);
-  if (work.project.length > 0) {
-    const replies = await stock.project(sku, work.project);
-    for (const [index, reply] of replies.entries()) {
-      if (reply.outcome !== 'done') continue;
-      recorders.projected.add();
-      const update = work.project[index];
-      if (update !== undefined) tools.patience.forget(update.reservationId);
-    }
-  }
+  await project(tools, sku, work.project);
+  if (!(await close(tools, sku, work.close))) return 'store-away';
   return claim.records.length + claim.orphans.length >= tools.pageSize ? 'page-full' : 'page-done';
 }
 
@@ -107,14 +99,26 @@ async function resend({ producer, stock, observer, recorders, ordersTopic }: Pas
   await observer.reached('scanner.after-mark', idsOf(sent));
 }
 
-async function close({ judge, recorders, log }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<void> {
+async function project({ stock, recorders, patience }: PassTools, sku: SkuKey, updates: readonly ProjectionUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  for (const [index, reply] of (await stock.project(sku, updates)).entries()) {
+    if (reply.outcome !== 'done') continue;
+    recorders.projected.add();
+    const update = updates[index];
+    if (update !== undefined) patience.forget(update.reservationId);
+  }
+}
+
+/** Closes in PostgreSQL only; the Outbox row written with it gives the unit back. False: PostgreSQL is away. */
+async function close({ judge, recorders, log }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<boolean> {
   for (const record of records) {
     const { reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs } = record;
     const outcome = await judge.closeWithoutOrder({ sku, reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs });
     recorders.closed(outcome).add();
-    if (outcome === 'unavailable') return;
+    if (outcome === 'unavailable') return false;
     log('info', 'a reservation expired without an order', { reservationId, requestId, outcome });
   }
+  return true;
 }
 
 /** The same message as the gateway's: every field comes from the record. */
