@@ -2,6 +2,7 @@
 import { basename, resolve } from 'node:path';
 
 import { judgeFacts } from '../lab/judge.js';
+import { readHistory } from '../load/read-history.js';
 import { changesSinceRun } from '../report/facts-index.js';
 import { readFacts, readManifest } from '../report/read-facts.js';
 import { verdictDocument } from '../report/save-verdict.js';
@@ -14,7 +15,7 @@ import type { CommandIo } from './command-io.js';
  */
 export async function runCheck(directory: string, options: { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const folder = resolve(directory);
-  const facts = await readFacts(folder);
+  const facts = await readFacts(folder, readHistory);
   const manifest = await readManifest(folder);
   const notes = [...(await changesSinceRun(folder))];
   if (manifest === null) notes.push('manifest.json is missing or damaged: the run’s id and time are taken from the facts');

@@ -8,13 +8,14 @@ import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Facts, MetricsFacts, RunFacts, SettleFacts } from '../facts/facts.js';
+import type { HistoryFacts } from '../facts/history.js';
+import type { LoadSpec } from '../facts/load-spec.js';
 import { LabError } from '../facts/lab-error.js';
 import type { Manifest } from '../facts/run-store.js';
 import type { CommitLogFacts, Evidence, KafkaFacts, PostgresFacts, RedisFacts, RowChange } from '../facts/store-facts.js';
 import { missing, readDocument, readRows, shapeProblem, together, type ShapeOf } from './evidence-file.js';
 import { readFactsIndex, type EvidenceName } from './facts-index.js';
 import { decodeMetrics } from './metrics-document.js';
-import { readHistory } from './read-history.js';
 import { FACT_DOCUMENTS, ROW_FILES, RUN_FILES, type RowFile } from './run-layout.js';
 
 const RUN_SHAPE: ShapeOf<RunFacts> = {
@@ -100,8 +101,19 @@ async function readCommitLog(directory: string): Promise<Evidence<CommitLogFacts
   return transactions.present ? { present: true, value: { transactions: transactions.value } } : transactions;
 }
 
+/** Reads the client history of a run folder; `src/load/read-history.ts`, which this folder may not import. The one the run itself was judged by. */
+export type HistoryReader = (directory: string, load: LoadSpec) => Promise<HistoryFacts>;
+
+async function historyEvidence(directory: string, load: LoadSpec, read: HistoryReader): Promise<Evidence<HistoryFacts>> {
+  try {
+    return { present: true, value: await read(directory, load) };
+  } catch (error) {
+    return missing(`the client history cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 /** Reads a run folder. Rejects with `LabError` NOT_A_RUN_FOLDER, or HARVEST_FAILED when the run ended before its facts were saved. */
-export async function readFacts(directory: string): Promise<Facts> {
+export async function readFacts(directory: string, readHistory: HistoryReader): Promise<Facts> {
   const run = await readRun(directory);
   const index = await readFactsIndex(directory);
   /** The harvest's own reason comes first: it tells more than "the file is missing". */
@@ -111,7 +123,7 @@ export async function readFacts(directory: string): Promise<Facts> {
   };
   return {
     run,
-    history: await readHistory(directory, run.load),
+    history: await historyEvidence(directory, run.load, readHistory),
     redis: await unlessAbsent('redis', readRedis),
     kafka: await unlessAbsent('kafka', readKafka),
     postgres: await unlessAbsent('postgres', readPostgres),

@@ -8,8 +8,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Facts } from '../facts/facts.js';
 import { checksumRows, emptyColumns, encodeHistoryHeader, encodeHistoryRows, encodeHistoryTrailer, encodeStormEnd, encodeTellingsEnd } from '../facts/history-file.js';
 import { LabError } from '../facts/lab-error.js';
+import { expandArrivalPlan } from '../facts/arrival-plan.js';
+import { measureGenerator } from '../facts/load-honesty.js';
+import { readHistory } from '../load/read-history.js';
 import { changesSinceRun } from './facts-index.js';
-import { readFacts, readManifest } from './read-facts.js';
+import { readFacts as readFactsWith, readManifest } from './read-facts.js';
 import { createRunFolder, runFolderName } from './run-folder.js';
 import { ROW_FILES } from './run-layout.js';
 import { SAMPLE_FACTS, SAMPLE_GENERATOR, SAMPLE_VERDICT } from './sample-run.test-support.js';
@@ -23,15 +26,19 @@ afterEach(async () => {
   await rm(base, { recursive: true, force: true });
 });
 
+const readFacts = (directory: string): Promise<Facts> => readFactsWith(directory, readHistory);
 const columns = emptyColumns(10);
+const dueUs = expandArrivalPlan(SAMPLE_FACTS.run.load).dueUs;
+for (const [index, due] of dueUs.entries()) columns.intendedUs[index] = 5 + due;
+const GENERATOR = measureGenerator(columns, SAMPLE_GENERATOR);
 
 async function writeHistory(directory: string): Promise<void> {
   const rows = encodeHistoryRows(columns, 0, columns.length);
   await writeFile(join(directory, 'history.bin'), Buffer.concat([encodeHistoryHeader(10, 5), rows, encodeHistoryTrailer(10, checksumRows(rows))]));
-  await writeFile(join(directory, 'history.ndjson'), encodeStormEnd(SAMPLE_GENERATOR) + encodeTellingsEnd({ tellings: 0, finalPollsDone: true, finalPollsUnanswered: 0 }));
+  await writeFile(join(directory, 'history.ndjson'), encodeStormEnd(GENERATOR) + encodeTellingsEnd({ tellings: 0, finalPollsDone: true, finalPollsUnanswered: 0 }));
 }
 
-const HISTORY: Facts['history'] = { present: true, value: { columns, tellings: [], generator: SAMPLE_GENERATOR, complete: true, problems: [] } };
+const HISTORY: Facts['history'] = { present: true, value: { columns, tellings: [], generator: GENERATOR, complete: true, problems: [] } };
 const FACTS: Facts = { ...SAMPLE_FACTS, history: HISTORY };
 
 async function savedRun(facts: Facts = FACTS): Promise<string> {
@@ -127,7 +134,7 @@ describe('damage', () => {
   const allRowFiles = [ROW_FILES.redisRecords, ROW_FILES.redisUsers, ROW_FILES.kafkaOrders, ROW_FILES.kafkaEvents, ROW_FILES.commitLog, ROW_FILES.faults, ...Object.values(ROW_FILES.postgres)].map((file) => file.path);
   const documents = ['facts/settle.json', 'facts/metrics.json', 'facts/redis.json', 'facts/kafka.json'];
 
-  it.each([...allRowFiles, ...documents, 'history.bin', 'history.ndjson'])('%s gone is missing evidence that names the file', async (path) => {
+  it.each([...allRowFiles, ...documents])('%s gone is missing evidence that names the file', async (path) => {
     const directory = await savedRun();
     await rm(join(directory, path));
     const facts = await readFacts(directory);
@@ -158,6 +165,21 @@ describe('damage', () => {
     const directory = await savedRun();
     await writeFile(join(directory, 'facts/commit-log.ndjson'), '{"xid":1,"lsn":"0/1","committedAtUs":1,"changes":[{"table":"orders","kind":"insert"}]}\n');
     expect(reasonOf((await readFacts(directory)).commitLog)).toContain('has a change that has no row');
+  });
+
+  it.each(['history.bin', 'history.ndjson'])('%s gone is an incomplete history that says so', async (path) => {
+    const directory = await savedRun();
+    await rm(join(directory, path));
+    const history = (await readFacts(directory)).history;
+    expect(history.present && history.value.complete).toBe(false);
+    expect(history.present && history.value.problems.join()).toContain(`${path} is missing`);
+  });
+
+  it('a history that the file system does not give is missing evidence', async () => {
+    const directory = await savedRun();
+    await rm(join(directory, 'history.bin'));
+    await mkdir(join(directory, 'history.bin'));
+    expect(reasonOf((await readFacts(directory)).history)).toContain('EISDIR');
   });
 
   it('history cut short is an incomplete history, not a shorter one', async () => {
