@@ -6,6 +6,7 @@ import { render } from 'ink';
 import type { WriteStream } from 'node:tty';
 
 import type { Face } from './face.js';
+import { holdFirstSignal } from './hold-signals.js';
 import { RunView } from './run-view.js';
 import { EMPTY_VIEW, foldEvent } from './view-model.js';
 
@@ -15,6 +16,7 @@ export function startInkFace(terminal: WriteStream, title: string): Face {
   let view = EMPTY_VIEW;
   let drawn = view;
   const picture = (): React.ReactElement => <RunView view={view} title={title} size={{ columns: terminal.columns || 80, rows: terminal.rows || 24 }} />;
+  const letGo = holdFirstSignal();
   // exitOnCtrlC and stdin stay out of it: the lab heals and tears down on SIGINT, and raw mode would swallow it.
   const instance = render(picture(), { stdout: terminal, stderr: terminal, exitOnCtrlC: false, patchConsole: false });
   const tick = setInterval(() => {
@@ -35,6 +37,7 @@ export function startInkFace(terminal: WriteStream, title: string): Face {
       clearInterval(tick);
       instance.rerender(picture());
       instance.unmount();
+      letGo();
     },
   };
 }
