@@ -32,12 +32,17 @@ export async function reserve(connection: StockConnection, guard: EpochGuard, sk
 
 async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], known: KnownEpoch, dueInMs: number): Promise<ReserveReply> {
   const keys = connection.keys(sku);
-  let packed = '';
-  for (const request of requests) packed += `${request.requestId} ${packRecord(freshRecord(request, known.activityVersion))} `;
+  let heads = '';
+  let records = '';
+  for (const request of requests) {
+    const record = packRecord(freshRecord(request, known.activityVersion));
+    heads += `${request.requestId} ${request.userId} ${String(record.length)} `;
+    records += record;
+  }
   const result = await connection.script(
     'reserve_batch',
     [keys.stock, keys.meta, keys.requests, keys.users, keys.pending],
-    [known.epoch, known.activityVersion, dueInMs, requests.length, packed],
+    [known.epoch, known.activityVersion, dueInMs, requests.length, heads, records],
   );
   if (result.outcome !== 'done') return result;
   const [status, ...decisions] = result.value;
