@@ -10,7 +10,7 @@ import { plainEnvironment } from '../workshop.js';
 import type { Workshop } from '../workshop.js';
 import type { PortPlan } from './port-plan.js';
 import type { ServerLaunch } from './server-launch.js';
-import type { Tools } from './tools.js';
+import type { KafkaTools } from './tools.js';
 
 /** What the broker prints when it takes requests. */
 export const KAFKA_READY = 'Kafka Server started';
@@ -93,7 +93,7 @@ export function kafkaArchive(cache: string, javaVersion: string): string {
 }
 
 /** Formats an empty log folder once (0.9 s); every stack copies it. */
-export async function prepareKafkaTemplate(workshop: Workshop, tools: Tools): Promise<string> {
+export async function prepareKafkaTemplate(workshop: Workshop, tools: KafkaTools): Promise<string> {
   const template = kafkaTemplate(workshop.cache);
   if (existsSync(template)) return template;
   workshop.note('formatting a Kafka log folder to copy from');
@@ -107,7 +107,7 @@ export async function prepareKafkaTemplate(workshop: Workshop, tools: Tools): Pr
 }
 
 /** Makes the folder, the configuration and the data. */
-export async function planKafka(cache: string, directory: string, tools: Tools, ports: PortPlan): Promise<ServerLaunch> {
+export async function planKafka(cache: string, directory: string, tools: KafkaTools, ports: PortPlan): Promise<ServerLaunch> {
   const folder = join(directory, 'kafka');
   const data = join(folder, 'data');
   await mkdir(folder);
@@ -115,13 +115,13 @@ export async function planKafka(cache: string, directory: string, tools: Tools, 
   return writeKafkaLaunch(folder, tools, kafkaProperties(kafkaListeners(ports), ports.kafkaController, data), archiveFlags(cache, tools));
 }
 
-function archiveFlags(cache: string, tools: Tools): string[] {
+function archiveFlags(cache: string, tools: KafkaTools): string[] {
   const archive = kafkaArchive(cache, tools.java.version);
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xshare:auto', '-Xlog:cds=off', '-Xlog:class+path=off'] : [];
 }
 
 /** Writes the configuration files into the folder and says how to start the broker on them. */
-export async function writeKafkaLaunch(folder: string, tools: Tools, properties: string, extraFlags: readonly string[]): Promise<ServerLaunch> {
+export async function writeKafkaLaunch(folder: string, tools: KafkaTools, properties: string, extraFlags: readonly string[]): Promise<ServerLaunch> {
   const configuration = join(folder, 'server.properties');
   const logging = join(folder, 'log4j2.properties');
   await writeFile(configuration, properties);

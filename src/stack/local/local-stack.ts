@@ -38,6 +38,8 @@ export interface StackParts {
   readonly servers: ReadonlyMap<ServerName, ManagedServer>;
   readonly toxiproxy: ToxiproxyApi;
   readonly replicationListen: HostPort;
+  /** This lab started the stack, which ends with it unless told to stay. */
+  readonly isOwner: boolean;
   onNote(text: string): void;
 }
 
@@ -73,7 +75,7 @@ export function assembleStack(parts: StackParts): LocalStack {
     },
     stop: () => (stopping ??= stop()),
     release: async () => {
-      if (!reaper.isGone()) await reaper.request({ op: 'stay' });
+      if (parts.isOwner && !reaper.isGone()) await reaper.request({ op: 'stay' });
       reaper.release();
     },
   };

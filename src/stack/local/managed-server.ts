@@ -80,7 +80,7 @@ export function manageServer(surroundings: ServerSurroundings, running: ProcessI
     try {
       identity = await launchUnderReaper(reaper, launch);
       endsOnPurpose = true; // until it is ready its end is this call's business
-      await untilReady(surroundings, logFrom, ended.hasEnded);
+      await untilReady(surroundings, logFrom, () => ended.hasEnded());
       await surroundings.afterStart?.();
       endsOnPurpose = false;
       if (ended.hasEnded()) surroundings.onDeath(lastLogLines(launch.logFile));

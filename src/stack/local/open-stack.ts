@@ -48,7 +48,7 @@ export async function openStack(description: StackDescription, options: OpenOpti
       const running = processes.find((process) => process.key === name) ?? null;
       servers.set(name, manageServer({ reaper, launch, isReady: readiness(description, launch, toxiproxy), onDeath, ...afterStart }, running));
     }
-    return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: replicationListen(proxies), onNote });
+    return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: replicationListen(proxies), isOwner: false, onNote });
   } catch (error) {
     reaper.release();
     throw error;

@@ -96,7 +96,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
         // A session of its own: a Ctrl-C at the lab's terminal must not reach it, and its group can be signalled as one.
         detached: true,
         stdio: ['ignore', output, output],
-        ...(request.user === null ? {} : request.user),
+        ...(request.user ?? {}),
       });
       closeSync(output);
       child.once('error', reject);
@@ -170,7 +170,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
     input.on('error', () => undefined);
     readLines(input, (line) => {
       const { id, ...request } = JSON.parse(line) as ReaperRequest & { id: number };
-      handle(request as ReaperRequest, client).then(
+      handle(request, client).then(
         (value) => {
           send(client, { answer: id, value });
         },

@@ -127,7 +127,7 @@ async function startUnderReaper(reaper: ReaperClient, id: string, cache: string,
 
   const description = await describeStack({ id, startedAt, directory, reaperPid: reaper.pid, ports, postgres, servers, launches, tools });
   if (options.keepOnExit === true) await reaper.request({ op: 'stay' });
-  return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: local(ports.replicationProxy), onNote: (text) => { options.onNote(text); } });
+  return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: local(ports.replicationProxy), isOwner: true, onNote: (text) => { options.onNote(text); } });
 }
 
 async function openStackFolder(reaper: ReaperClient, lanes: number): Promise<OpenAnswer> {

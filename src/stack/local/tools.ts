@@ -8,7 +8,7 @@ import { findJava } from '../dependencies/find-java.js';
 import type { FoundJava } from '../dependencies/find-java.js';
 import { findToxiproxy } from '../dependencies/find-toxiproxy.js';
 import type { FoundToxiproxy } from '../dependencies/find-toxiproxy.js';
-import { findOnPath } from '../dependencies/search-path.js';
+import { findRedisServer } from '../dependencies/redis-server.js';
 import { findPostgresPackage } from './postgres-home.js';
 import type { PostgresPackage } from './postgres-home.js';
 
@@ -20,6 +20,9 @@ export interface Tools {
   readonly toxiproxy: FoundToxiproxy;
   readonly postgresPackage: PostgresPackage;
 }
+
+/** What Kafka alone needs. */
+export type KafkaTools = Pick<Tools, 'java' | 'kafkaClassPath'>;
 
 export const MINIMAL_JAVA = 17;
 
@@ -37,7 +40,7 @@ export function kafkaClassPath(cache: string): string | null {
 
 /** LabError MISSING_DEPENDENCY naming all that is missing. */
 export function findTools(cache: string): Tools {
-  const redisServer = findOnPath('redis-server');
+  const redisServer = findRedisServer(cache);
   const java = findJava();
   const classPath = kafkaClassPath(cache);
   const toxiproxy = findToxiproxy(cache);
