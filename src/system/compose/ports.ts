@@ -72,7 +72,6 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     log: overrides.log ?? createJsonLog(config.instance),
   };
   const metrics = overrides.metrics ?? createRoleMetrics(config.role, config.instance, { processMetrics: true });
-  const { log } = surroundings;
   const { addresses, instance, namespace, tuning } = config;
 
   function port<Name extends keyof RolePorts>(name: Name, make: () => RolePorts[Name]): RolePorts[Name] {
@@ -80,6 +79,9 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     const wrap = overrides.wrap?.[name] as ((port: RolePorts[Name]) => RolePorts[Name]) | undefined;
     return wrap === undefined ? made : wrap(made);
   }
+  const log: RoleSurroundings['log'] = (level, text, fields) => {
+    surroundings.log(level, text, fields);
+  };
   const producerOptions = (topics: readonly string[]) => ({ address: addresses.kafka, clientId: instance, topics, log });
 
   return {

@@ -71,7 +71,7 @@ function gatewayIn(world: World) {
   const config = { activityId: SKU.activityId, skuIds: [SKU.skuId], tuning: DEFAULT_TUNING, namespace: { ordersTopic: 'orders' } };
   const observer = { reached: (step: StepName, ids: readonly string[]) => void steps.push([step, ids]) };
   const submit = createSubmit({
-    stock, producer, admission: createAdmission(world.maxInFlight ?? 10), config, clock: { nowMs: () => NOW_MS }, observer, log: () => undefined,
+    stock, producer, admission: createAdmission(world.maxInFlight ?? 10), config, surroundings: { clock: { nowMs: () => NOW_MS }, observer, log: () => undefined },
   });
   const query = createQuery({
     stock, reader: { lookup: () => Promise.resolve(world.durable ?? { outcome: 'done', state: null }) }, admission: createAdmission(world.maxInFlight ?? 10),
@@ -164,7 +164,7 @@ describe('submit', () => {
     const gateway = gatewayIn({});
     const submit = createSubmit({
       stock: { ...gateway.stock, markSent: () => new Promise(() => undefined) }, producer: gateway.producer, admission: createAdmission(10), config: gateway.config,
-      clock: { nowMs: () => NOW_MS }, observer: silentStepObserver, log: () => undefined,
+      surroundings: { clock: { nowMs: () => NOW_MS }, observer: silentStepObserver, log: () => undefined },
     });
     const started = performance.now();
     expect((await submit(RAW)).answer.code).toBe('QUEUED');

@@ -18,7 +18,7 @@ export interface GatewayServerOptions extends HealthAndMetrics {
   readonly query: Query;
   /** Told of every answer, for metrics. */
   readonly onAnswer: (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void;
-  readonly log: RoleSurroundings['log'];
+  readonly surroundings: Pick<RoleSurroundings, 'log'>;
 }
 
 export interface GatewayServer {
@@ -47,7 +47,7 @@ function readBody(request: IncomingMessage): Promise<string | null> {
       if (bytes <= BODY_MAX_BYTES) chunks.push(chunk);
     });
     request.on('end', () => {
-      resolve(bytes > BODY_MAX_BYTES ? null : (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString());
+      resolve(bytes > BODY_MAX_BYTES ? null : Buffer.concat(chunks).toString());
     });
     request.on('error', () => {
       resolve(null);
@@ -112,7 +112,7 @@ export async function startGatewayServer(options: GatewayServerOptions): Promise
   const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     answerTo(request, response, options).catch((error: unknown) => {
       // A bug. Whether something was reserved is not known here, so the answer only says that it is not known.
-      options.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      options.surroundings.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
       if (!response.headersSent) write(response, { httpStatus: 503, answer: { code: 'RESULT_UNKNOWN', requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: 1_000 }, location: null });
     });
   });

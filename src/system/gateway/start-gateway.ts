@@ -36,9 +36,9 @@ const DURABLE_LOOKUPS_BURST = 100;
 const STOP_TIMEOUT_MS = 3_000;
 
 /** Submit and query over the given stores, which it owns and closes. */
-export function createGatewayCore({ stock, producer, reader }: GatewayDependencies, config: RoleConfig, { clock, observer, log }: RoleSurroundings): GatewayCore {
+export function createGatewayCore({ stock, producer, reader }: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): GatewayCore {
   const { maxInFlight } = config.tuning;
-  const submit = createSubmit({ stock, producer, admission: createAdmission(maxInFlight), config, clock, observer, log });
+  const submit = createSubmit({ stock, producer, admission: createAdmission(maxInFlight), config, surroundings });
   const query = createQuery({
     stock,
     reader,
@@ -90,7 +90,7 @@ export async function startGateway(dependencies: GatewayDependencies, config: Ro
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
   const server = await startGatewayServer({
-    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics), log: surroundings.log, health, metrics,
+    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics), surroundings, health, metrics,
   }).catch(async (error: unknown) => {
     await core.close();
     throw error;

@@ -5,7 +5,6 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 
-import type { Clock } from '../../domain/clock.js';
 import type { SkuKey } from '../../domain/ids.js';
 import type { Namespace } from '../../domain/namespace.js';
 import { encodeOrderMessage } from '../../domain/order-message.js';
@@ -31,9 +30,7 @@ export interface SubmitDependencies {
   readonly producer: LogProducer;
   readonly admission: Admission;
   readonly config: Pick<RoleConfig, 'activityId' | 'skuIds' | 'tuning'> & { readonly namespace: Pick<Namespace, 'ordersTopic'> };
-  readonly clock: Clock;
-  readonly observer: StepObserver;
-  readonly log: RoleSurroundings['log'];
+  readonly surroundings: RoleSurroundings;
 }
 
 /** Announces the reserve steps once a call, with the ids that the call decides; a call that reserved nothing changes nothing to recover. */
@@ -59,7 +56,7 @@ class Submission {
   readonly #announces: boolean;
 
   constructor(deps: SubmitDependencies) {
-    const { stock, clock, observer, config } = deps;
+    const { stock, config, surroundings: { clock, observer } } = deps;
     this.#deps = deps;
     this.#announces = observer !== silentStepObserver;
     this.#window = createActivityWindow(stock, clock);
@@ -84,7 +81,7 @@ class Submission {
   }
 
   async #admitted(valid: ValidReservation, batcher: ReserveBatcher): Promise<GatewayAnswer> {
-    const reservedAtMs = this.#deps.clock.nowMs();
+    const reservedAtMs = this.#deps.surroundings.clock.nowMs();
     const request: ReserveRequest = {
       requestId: valid.requestId,
       userId: valid.userId,
@@ -119,7 +116,7 @@ class Submission {
       return await batcher.submit(request);
     } catch (error) {
       // A bug in the stock. Whether Redis ran the script is not known, and the answer must not pretend.
-      this.#deps.log('error', 'the reserve call failed by a bug', { reason: String(error) });
+      this.#deps.surroundings.log('error', 'the reserve call failed by a bug', { reason: String(error) });
       return { outcome: 'unknown', reason: String(error) };
     }
   }
@@ -154,7 +151,7 @@ class Submission {
   }
 
   async #announce(step: StepName, id: string): Promise<void> {
-    await this.#deps.observer.reached(step, [id]);
+    await this.#deps.surroundings.observer.reached(step, [id]);
   }
 }
 

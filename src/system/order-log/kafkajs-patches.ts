@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 interface RequestQueuePrototype {
   pending: readonly unknown[];
   throttledUntil: number;
-  scheduleCheckPendingRequests(): void;
+  scheduleCheckPendingRequests: (this: RequestQueuePrototype) => void;
 }
 
 const PATCHED = Symbol.for('seckill.kafkajs.idle-timer-patched');
@@ -26,7 +26,7 @@ export function requestQueuePrototype(): RequestQueuePrototype {
 export function patchKafkajs(): void {
   const prototype = requestQueuePrototype() as RequestQueuePrototype & { [PATCHED]?: boolean };
   if (prototype[PATCHED] === true) return;
-  const original = prototype.scheduleCheckPendingRequests;
+  const original = prototype.scheduleCheckPendingRequests as ((this: RequestQueuePrototype) => void) | undefined;
   if (typeof original !== 'function') throw new Error('kafkajs changed: RequestQueue.scheduleCheckPendingRequests is gone');
   prototype.scheduleCheckPendingRequests = function scheduleWhenNeeded(this: RequestQueuePrototype): void {
     if (this.pending.length === 0 && this.throttledUntil <= Date.now()) return;

@@ -46,7 +46,7 @@ function watchProduceFrames(socket: Socket, onFrame: () => void): void {
   socket.write = ((...args: unknown[]): boolean => {
     if (isProduceFrame(args[0])) onFrame();
     return write(...args);
-  }) as Socket['write'];
+  });
 }
 
 class OpenSession implements ProducerSession {

@@ -83,7 +83,7 @@ const lostAnswers: readonly (readonly [string, ICreateToxicBody<object>])[] = [
 test.each(lostAnswers)('C17: the answer is lost (%s): unknown in time, stored once, and the producer comes back by itself', async (_name, toxic) => {
   expect((await send('before')).outcome).toBe('sent');
   const proxy = await toxiproxy.get(proxyName);
-  const added = await proxy.addToxic(toxic as never);
+  const added = await proxy.addToxic(toxic);
   const lost = await timed('lost');
   expect(lost.outcome).toBe('unknown');
   expect(lost.ms).toBeLessThan(SETTLES_WITHIN_MS);

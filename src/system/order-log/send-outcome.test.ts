@@ -8,13 +8,13 @@ import { classifySendError, isBrokerAnswer, rootCause } from './send-outcome.js'
 type ErrorClass = new (message: unknown, options?: object) => Error;
 const errors = createRequire(import.meta.url)('kafkajs/src/errors') as Record<string, ErrorClass>;
 
-function make(name: string, message: string, options: object = {}): Error {
+function make(name: string, message: string | Error, options: object = {}): Error {
   const Class = errors[name];
   if (Class === undefined) throw new Error(`kafkajs has no ${name}`);
   return new Class(message, options);
 }
-const exceeded = (cause: Error): Error => make('KafkaJSNumberOfRetriesExceeded', 'x', {}) && new (errors['KafkaJSNumberOfRetriesExceeded'] as ErrorClass)(cause, { retryCount: 0, retryTime: 1 });
-const nonRetriable = (cause: Error): Error => new (errors['KafkaJSNonRetriableError'] as ErrorClass)(cause, { cause });
+const exceeded = (cause: Error): Error => make('KafkaJSNumberOfRetriesExceeded', cause, { retryCount: 0, retryTime: 1 });
+const nonRetriable = (cause: Error): Error => make('KafkaJSNonRetriableError', cause, { cause });
 
 const roots: readonly (readonly [string, Error, 'unknown' | 'surely-not-sent'])[] = [
   ['request timeout', make('KafkaJSRequestTimeoutError', 'Request Produce timed out'), 'unknown'],
