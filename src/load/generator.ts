@@ -138,10 +138,9 @@ export class Generator {
   #beat(nowUs: number): void {
     // Gaps before the start are none of the storm's.
     if (nowUs < this.#startUs) this.#ticker.maxGapUs = 0;
-    if (!this.#storm.finished) {
-      this.#storm.tick(nowUs);
-      if (this.#storm.finished) this.#stormEnds?.();
-    }
+    // The last answer may come between two ticks, so the end is looked for before and after.
+    if (!this.#storm.finished) this.#storm.tick(nowUs);
+    if (this.#storm.finished) this.#stormEnds?.();
     this.#storm.tickFollowUps(nowUs, this.#followUps.tick(nowUs, this.#storm));
   }
 }
