@@ -79,14 +79,14 @@ describe('check', () => {
 describe('list', () => {
   it('names scenarios with their faults, faults with an example, invariants with their meaning', () => {
     expect(runList({}, io)).toBe(0);
-    for (const name of ['hot-sku', 'with kill-role@', 'pg-outage', 'such as --fault ', 'no-oversell']) expect(out).toContain(name);
+    for (const name of ['hot-sku', 'with kill-role@', 'pg-outage', 'such as --fault ', 'no-oversell', '--mutant inbox-off: caught by inbox-once']) expect(out).toContain(name);
     expect(out.endsWith('\n')).toBe(true);
   });
 
   it('is one JSON document with --json', () => {
     runList({ json: true }, io);
     const listed = JSON.parse(out) as Record<string, { name: string }[]>;
-    expect(Object.keys(listed)).toEqual(expect.arrayContaining(['scenarios', 'faults', 'invariants']));
+    expect(Object.keys(listed)).toEqual(expect.arrayContaining(['scenarios', 'faults', 'invariants', 'mutants']));
     expect(listed['invariants']?.map((entry) => entry.name)).toContain('no-lost-reservation');
   });
 });

@@ -1,6 +1,7 @@
-/** `list`: what there is to run, to break and to judge by. Everything comes from the registries. */
+/** `list`: what there is to run, to break, to judge by and to take out. Everything comes from the registries. */
 import { FAULTS } from '../faults/registry.js';
 import { INVARIANTS } from '../invariants/registry.js';
+import { MUTANTS } from '../mutants/registry.js';
 import { SCENARIOS } from '../scenarios/registry.js';
 import { ExitCode } from '../exit-codes.js';
 import type { CommandIo } from './command-io.js';
@@ -14,6 +15,7 @@ interface Catalogue {
   readonly scenarios: readonly (Entry & { readonly faults: readonly string[] })[];
   readonly faults: readonly (Entry & { readonly example: string })[];
   readonly invariants: readonly Entry[];
+  readonly mutants: readonly (Entry & { readonly caughtBy: string; readonly showsUnder: string })[];
 }
 
 export function catalogue(): Catalogue {
@@ -21,6 +23,7 @@ export function catalogue(): Catalogue {
     scenarios: SCENARIOS.map(({ name, claim, faults }) => ({ name, text: claim, faults })),
     faults: FAULTS.map(({ name, description, example }) => ({ name, text: description, example })),
     invariants: INVARIANTS.map(({ name, whatItMeans }) => ({ name, text: whatItMeans })),
+    mutants: MUTANTS.map(({ name, description, caughtBy, showsUnder }) => ({ name, text: description, caughtBy, showsUnder })),
   };
 }
 
@@ -31,15 +34,18 @@ function section(title: string, entries: readonly Entry[], below: (index: number
 }
 
 export function runList(options: { readonly json?: boolean }, io: CommandIo): number {
-  const { scenarios, faults, invariants } = catalogue();
+  const listed = catalogue();
   if (options.json === true) {
-    io.stdout(`${JSON.stringify({ scenarios, faults, invariants }, null, 2)}\n`);
+    io.stdout(`${JSON.stringify(listed, null, 2)}\n`);
     return ExitCode.green;
   }
+  const { scenarios, faults, invariants, mutants } = listed;
+  const mutantHint = (index: number): string[] => mutants.slice(index, index + 1).map(({ name, caughtBy, showsUnder }) => `seckill-lab run ${showsUnder} --mutant ${name}: caught by ${caughtBy}`);
   const lines = [
     ...section('scenarios  (seckill-lab run <name>)', scenarios, (index) => (scenarios[index]?.faults ?? []).map((fault) => `with ${fault}`)),
     ...section('faults  (--fault <name>@key=value,…)', faults, (index) => [`such as --fault ${faults[index]?.example ?? ''}`]),
     ...section('invariants', invariants),
+    ...section('mutants  (one guard taken out)', mutants, mutantHint),
   ];
   io.stdout(`${lines.join('\n').trimEnd()}\n`);
   return ExitCode.green;
