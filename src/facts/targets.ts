@@ -117,6 +117,8 @@ export interface RoleTarget {
 export interface Witness {
   /** Sum of end offsets over the partitions of the orders topic of the run. */
   ordersTopicEnd(): Promise<number>;
+  /** How many messages the broker appended to the orders topic at or after this wall time (milliseconds since the epoch, LogAppendTime). */
+  ordersStoredSince(wallMs: number): Promise<number>;
   /** True when the server answers a trivial query on its direct connection within 1 s. */
   answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
   /** True when a new connection to the address is refused, false when it is accepted (and closed again at once). */

@@ -14,6 +14,8 @@ import type { StepHit, StepPlan, Targets } from '../facts/targets.js';
 /** Time for faults: CLOCK_MONOTONIC, and a wait that ends early when the fault has to end. */
 export interface FaultClock {
   monoUs(): number;
+  /** Milliseconds since the epoch, as the servers of this host stamp them. */
+  wallMs(): number;
   /** Resolves after `ms`, or at once when `signal` is aborted. Never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -2,9 +2,10 @@
  * lose-produce-ack: the broker stores what the gateway sends and its answer never arrives, n times (paper `000` §7.8; CASES C17; LIBRARIES
  * §4.3). `close` drops the answer and ends the connection, so that the client learns at once; `hang` drops it and says nothing.
  *
- * One strike: arm the toxic → read the topic's end → see it grow (whatever is stored from here on has its answer dropped) → see bytes that
- * entered the proxy and never left it → remove. The scanner writes to the same topic through its own link: a strike during which it was
- * about to resend proves nothing and is tried again.
+ * One strike: arm the toxic → see a message whose append time at the broker is later than that (its answer meets the toxic) → see bytes that
+ * entered the proxy and never left it → remove. Append times and not two readings of the topic's end: the message in flight at the arming is
+ * the very one that is lost, and it would fall between them. The scanner writes to the same topic through its own link: a strike during which
+ * it was about to resend proves nothing and is tried again.
  */
 import { z } from 'zod';
 
@@ -14,7 +15,9 @@ import { lostBytes, until } from './observation.js';
 import { durationMs, startTime, wholeNumber } from './option-values.js';
 
 /** A strike that nobody produces into is given up after this. */
-const STRIKE_BOUND_MS = 3_000;
+const STRIKE_BOUND_MS = 2_000;
+/** A message is appended before its answer is dropped, and no other connection can be opened through the toxic: nothing more is to come. */
+const AFTER_DROP_BOUND_MS = 30;
 /** From append to the proxy takes an answer well under this on one host; the toxic stays at least so long after the growth was seen. */
 const ANSWER_FLIGHT_MS = 30;
 /** Strikes tried for each one asked, before the fault gives up. */
@@ -44,8 +47,14 @@ async function strikeOnce(link: LinkTarget, toxic: ToxicSpec, { targets, clock }
   let stored = 0;
   await link.addToxic(toxic);
   try {
-    const endWhenArmed = await targets.witness.ordersTopicEnd();
-    await until(clock, STRIKE_BOUND_MS, 5, async () => (stored = (await targets.witness.ordersTopicEnd()) - endWhenArmed) > 0, signal);
+    // The broker counts whole milliseconds; what it stored in the one that is running may have been answered before the toxic was there.
+    const armedWallMs = clock.wallMs() + 1;
+    let dropSeenUs = Infinity;
+    await until(clock, STRIKE_BOUND_MS, 5, async () => {
+      stored = await targets.witness.ordersStoredSince(armedWallMs);
+      if (dropSeenUs === Infinity && lostBytes(before, await link.counters(), 'downstream') > 0) dropSeenUs = clock.monoUs();
+      return stored > 0 || clock.monoUs() > dropSeenUs + AFTER_DROP_BOUND_MS * 1000;
+    }, signal);
     if (stored > 0) await clock.wait(ANSWER_FLIGHT_MS);
   } finally {
     await link.removeToxic(toxic.name);
@@ -76,7 +85,7 @@ export const loseProduceAck = defineFault({
   }),
   startsAfterMs: (options) => options.t,
   strikesAsked: (options) => options.n,
-  predict: (options) => `${String(options.n)} times: the orders topic grows while the toxic is armed, and bytes from the broker enter the gateway's proxy and never leave it`,
+  predict: (options) => `${String(options.n)} times: the broker appends to the orders topic while the toxic is armed, and bytes from the broker enter the gateway's proxy and never leave it`,
   begin: (options, surroundings) => {
     const { id, targets, clock } = surroundings;
     const link = targets.link('gateway-kafka');
@@ -86,9 +95,12 @@ export const loseProduceAck = defineFault({
     return {
       async inject(signal) {
         while (proven().length < options.n && strikes.length < options.n * TRIES_PER_STRIKE && !signal.aborted) {
-          strikes.push(await strikeOnce(link, toxic, surroundings, signal));
+          const strike = await strikeOnce(link, toxic, surroundings, signal);
+          strikes.push(strike);
+          if (proven().length === options.n) return;
           await clock.wait(options.gap, signal);
-          if (proven().length < options.n) await producesAgain(targets, clock, signal);
+          // After a strike that met no produce there is nothing that has to recover.
+          if (strike.stored > 0) await producesAgain(targets, clock, signal);
         }
       },
       async heal() {

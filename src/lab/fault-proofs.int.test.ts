@@ -11,7 +11,8 @@ import type { LinkTarget, RoleTarget, ServerTarget } from '../facts/targets.js';
 import { until } from '../faults/observation.js';
 import { parseFaultOption } from '../faults/registry.js';
 import { toxiproxyApi } from '../stack/local/toxiproxy-api.js';
-import { createKafka } from '../system/order-log/kafka-client.js';
+import { createGatewayProducer } from '../system/order-log/steady-producer.js';
+import { ensureTopics } from '../system/order-log/topics.js';
 import { hostFaultClock, numberFaults, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
 import { runTargets, type RunTargets } from './run-targets.js';
 
@@ -107,30 +108,24 @@ async function runToEnd(id: string, option: string): Promise<FaultRecord> {
 
 /** Sends over the gateway's link until the test ends, like the gateway: one try each, `kept` and `failed` counted. */
 async function produceSteadily(id: string): Promise<{ kept: number; failed: number }> {
-  const { ordersTopic: topic } = namespaceOf(id);
-  const admin = createKafka({ address: stack.direct.kafka, clientId: 'test', requestTimeoutMs: 5_000, connectionTimeoutMs: 1_000, retries: 5 }).admin();
-  await admin.connect();
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 2 }] });
-  await admin.disconnect();
-  const producer = createKafka({ address: lane?.links['gateway-kafka'] ?? { host: '', port: 0 }, clientId: 'gateway-1', requestTimeoutMs: 150, connectionTimeoutMs: 150, retries: 0 }).producer({ retry: { retries: 0 }, allowAutoTopicCreation: false });
-  await producer.connect();
+  const namespace = namespaceOf(id);
+  const topic = namespace.ordersTopic;
+  await ensureTopics({ address: stack.direct.kafka, namespace, partitions: 2 });
+  const producer = createGatewayProducer({ address: lane?.links['gateway-kafka'] ?? { host: '', port: 0 }, clientId: 'gateway-1', topics: [topic], log: () => undefined, sendBudgetMs: 200 });
   const sent = { kept: 0, failed: 0 };
   let running = true;
   const loop = (async () => {
     while (running) {
-      try {
-        await producer.send({ topic, acks: -1, messages: [{ key: String(sent.kept), value: 'v' }] });
-        sent.kept += 1;
-      } catch {
-        sent.failed += 1;
-      }
+      const { outcome } = await producer.send(topic, { key: String(sent.kept), value: 'v' });
+      if (outcome === 'sent') sent.kept += 1;
+      else if (outcome === 'unknown') sent.failed += 1;
       await hostFaultClock.wait(5);
     }
   })();
   undo.push(async () => {
     running = false;
     await loop;
-    await producer.disconnect();
+    await producer.close();
   });
   return sent;
 }

@@ -147,6 +147,7 @@ function wordsOf(cause: unknown): string {
 /** The host's own clock for faults. */
 export const hostFaultClock: FaultClock = {
   monoUs: () => Number(process.hrtime.bigint() / 1000n),
+  wallMs: () => Date.now(),
   wait: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true || !(ms > 0)) {

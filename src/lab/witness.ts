@@ -33,10 +33,9 @@ export function openWitness(direct: WitnessAddresses, ordersTopic: string): Open
     })();
     return admin;
   };
-  const topicEnd = async (): Promise<number> => {
+  const asked = async <T>(question: (open: Admin) => Promise<T>): Promise<T> => {
     try {
-      const partitions = await (await connectedAdmin()).fetchTopicOffsets(ordersTopic);
-      return partitions.reduce((sum, { high }) => sum + Number(high), 0);
+      return await question(await connectedAdmin());
     } catch (cause) {
       // The next question gets a new connection: an admin that lost its broker does not always find it again.
       const old = admin;
@@ -46,14 +45,26 @@ export function openWitness(direct: WitnessAddresses, ordersTopic: string): Open
     }
   };
 
+  const topicEnd = (): Promise<number> =>
+    asked(async (open) => (await open.fetchTopicOffsets(ordersTopic)).reduce((sum, { high }) => sum + Number(high), 0));
+  const storedSince = (wallMs: number): Promise<number> =>
+    asked(async (open) => {
+      // Where nothing is that late yet, kafkajs gives the end as it is now; what comes after is late enough by itself.
+      const from = (await open.fetchTopicOffsetsByTimestamp(ordersTopic, wallMs)).reduce((sum, { offset }) => sum + Number(offset), 0);
+      const to = (await open.fetchTopicOffsets(ordersTopic)).reduce((sum, { high }) => sum + Number(high), 0);
+      return to - from;
+    });
+  const orGone = async (question: Promise<number>): Promise<number> => {
+    try {
+      return await within(question, OFFSETS_BOUND_MS);
+    } catch (cause) {
+      throw new LabError('STACK_GONE', `the offsets of topic ${ordersTopic} could not be read directly: ${String(cause)}`, 'see the log of kafka in the folder of the stack', { cause });
+    }
+  };
+
   return {
-    async ordersTopicEnd() {
-      try {
-        return await within(topicEnd(), OFFSETS_BOUND_MS);
-      } catch (cause) {
-        throw new LabError('STACK_GONE', `the end of topic ${ordersTopic} could not be read directly: ${String(cause)}`, 'see the log of kafka in the folder of the stack', { cause });
-      }
-    },
+    ordersTopicEnd: () => orGone(topicEnd()),
+    ordersStoredSince: (wallMs) => orGone(storedSince(wallMs)),
     async answers(server) {
       try {
         await within<unknown>(server === 'kafka' ? topicEnd() : server === 'postgres' ? askPostgres(direct.postgres) : askRedis(direct.redisPrimary), ANSWER_BOUND_MS);

@@ -1,7 +1,7 @@
 /**
  * inbox-off: the consumer writes no Inbox row and takes every message for new.
  *
- * The other keys (reservation, request, user) still stop a second order, which is why people think the Inbox can go (paper `001`, question
+ * The other keys (reservation, request, user) still stop a second order, which is why people think the Inbox can go (paper `001` §17, question
  * 2): what is lost is the knowledge that a message has been finished, and with it the answer to a COMMIT of unknown outcome. The judge reads
  * just that: a message below the committed offset without its row.
  */
@@ -22,7 +22,7 @@ SELECT u.message_id
 export const inboxOff: Mutant = {
   name: 'inbox-off',
   description: 'The consumer keeps no Inbox: every message counts as the first of its kind.',
-  warnedBy: '001 §9.1 and §21 question 2',
+  warnedBy: '001 §9.1 and §17 question 2',
   caughtBy: 'inbox-once',
   showsUnder: 'hot-sku',
   sql: [],

@@ -1,6 +1,6 @@
 /**
  * no-unique-key: the orders table lets a user have several, since "Redis sees to it already"; and then Redis forgets the user (an eviction, a
- * failover, a hand at a console: here the mark is deleted in the very call that set it). Paper `001`, error 1; CASES C9.
+ * failover, a hand at a console: here the mark is deleted in the very call that set it). Paper `001` §16, error 1; CASES C9.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function forgetfulReserveScript(): string {
 export const noUniqueKey: Mutant = {
   name: 'no-unique-key',
   description: "The unique key on a user's orders is dropped, and Redis forgets the user's mark in mid-run.",
-  warnedBy: '001 §22 error 1',
+  warnedBy: '001 §16 error 1',
   caughtBy: 'one-order-per-user',
   showsUnder: 'one-user-storm',
   sql: ['ALTER TABLE orders DROP CONSTRAINT uq_orders_user_sku'],
