@@ -21,7 +21,8 @@ export interface TakenMessages {
 
 /** Inserts the Inbox rows; a transaction that is handling the same message right now is waited for. */
 export async function takeMessages(transaction: Transaction, scope: InboxScope, messages: readonly OrderMessage[], ids: IdSource): Promise<TakenMessages> {
-  const unique = [...new Map(messages.toReversed().map((message) => [message.messageId, message])).values()].toReversed();
+  const seen = new Set<MessageId>();
+  const unique = messages.filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId));
   const works = unique.map((message) => startWork(message, ids.next()));
   const taken = await transaction.run<{ message_id: string }>('insert_inbox', [
     scope.group,
