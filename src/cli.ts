@@ -1,17 +1,12 @@
 #!/usr/bin/env node
-/** The command line: parse → call → exit code. Nothing else. */
+/**
+ * The command line: parse → call → exit code. Nothing else. Each verb is loaded when it is called: `doctor` needs no driver, and a module that
+ * cannot be loaded ends as 255 like every other bug, not as Node's own 1.
+ */
 import { Command, CommanderError, Option } from 'commander';
 
-import { runCheck } from './commands/check.js';
 import { processIo } from './commands/command-io.js';
-import { runDoctor } from './commands/doctor.js';
-import { runDown } from './commands/down.js';
 import { reportError } from './commands/report-error.js';
-import { runInstall } from './commands/install.js';
-import { runList } from './commands/list.js';
-import { runProbe } from './commands/probe.js';
-import { runRun } from './commands/run.js';
-import { runUp } from './commands/up.js';
 import { ExitCode } from './exit-codes.js';
 import { RUN_OPTIONS } from './lab/run-options.js';
 import { toolVersions } from './lab/provenance.js';
@@ -40,25 +35,32 @@ function buildProgram(finish: (code: number) => void): Command {
     .option('--plain', 'progress as plain lines, never the live view')
     .option('--json', 'print the verdict document alone on stdout')
     .action(async (scenario: string, options: Record<string, unknown>) => {
-      finish(await runRun(scenario, options, process.argv, processIo));
+      const { runRun } = await import('./commands/run.js');
+    finish(await runRun(scenario, options, process.argv, processIo));
     });
 
-  program.command('list').description('scenarios, faults, invariants and mutants').option('--json', 'as JSON').action((options: { json?: boolean }) => {
+  program.command('list').description('scenarios, faults, invariants and mutants').option('--json', 'as JSON').action(async (options: { json?: boolean }) => {
+    const { runList } = await import('./commands/list.js');
     finish(runList(options, processIo));
   });
   program.command('check').description('judge a saved run again, offline').argument('<dir>', 'a run folder').option('--json', 'print the verdict document alone on stdout').action(async (directory: string, options: { json?: boolean }) => {
+    const { runCheck } = await import('./commands/check.js');
     finish(await runCheck(directory, options, processIo));
   });
   program.command('doctor').description('what is installed, what is missing, and the command that mends it').action(async () => {
+    const { runDoctor } = await import('./commands/doctor.js');
     finish(await runDoctor({}, processIo));
   });
   program.command('install').description('fetch what the local stack needs').option('--with-deps', 'also install Debian packages (as root)').action(async (options: { withDeps?: boolean }) => {
+    const { runInstall } = await import('./commands/install.js');
     finish(await runInstall(options, processIo));
   });
   program.command('up').description('start a stack and leave it running').option('--stack-file <file>', 'where to describe it', 'stack.json').option('--lanes <count>', 'sets of proxies', '1').action(async (options: { stackFile: string; lanes: string }) => {
-    finish(await runUp(options, processIo));
+    const { runUp } = await import('./commands/up.js');
+    finish(await runUp({ stackFile: options.stackFile, lanes: Number(options.lanes) }, processIo));
   });
   program.command('down').description('end a stack started by `up`').option('--stack-file <file>', 'its description', 'stack.json').action(async (options: { stackFile: string }) => {
+    const { runDown } = await import('./commands/down.js');
     finish(await runDown(options, processIo));
   });
   program
@@ -70,7 +72,8 @@ function buildProgram(finish: (code: number) => void): Command {
     .option('--duration <time>', 'how long', '5s')
     .option('--json', 'as JSON')
     .action(async (options: Record<string, unknown>) => {
-      finish(await runProbe(options, processIo));
+      const { runProbe } = await import('./commands/probe.js');
+    finish(await runProbe(options, processIo));
     });
   return program;
 }
