@@ -1,3 +1,4 @@
+// The event on the events topic: encoding, and every problem of a malformed one.
 import { expect, test } from 'vitest';
 
 import { encodeOrderEvent, parseOrderEvent, type OrderEvent } from './order-event.js';

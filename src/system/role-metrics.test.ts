@@ -1,3 +1,4 @@
+// The metrics recorder: series, labels and separate registries.
 import { expect, test } from 'vitest';
 
 import { createRoleMetrics } from './role-metrics.js';

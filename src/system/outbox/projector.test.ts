@@ -1,3 +1,4 @@
+// The projector against a stock and a consumer played by the test: order, retries, and offsets that stay when nothing was applied.
 import { expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../domain/clock.js';

@@ -30,19 +30,20 @@ interface SkuUpdates {
 }
 
 /** Joins the group and runs until `stop()` or until the consumer dies. Takes ownership of its dependencies and closes them. */
-export async function startProjector({ stock, consumer, metrics }: ProjectorDependencies, _config: RoleConfig, { log, observer }: RoleSurroundings): Promise<RunningRole> {
+export async function startProjector({ stock, consumer, metrics }: ProjectorDependencies, _config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const applied = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'applied' });
   const stale = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'stale' });
   const unknownRecord = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'unknown-record' });
   const malformed = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'malformed' });
   const released = metrics.counter('reservation_released_count', 'Units given back to Redis');
   const retried = metrics.counter('projection_retry_total', 'Attempts to apply events that failed');
+  const { observer } = surroundings;
   let stopping = false;
 
   async function handle(messages: readonly ReceivedMessage[], context: BatchContext): Promise<void> {
     const { bySku, reservationIds } = readBatch(messages, (message, problems) => {
       malformed.add();
-      log('error', 'an event is malformed and cannot be applied', { partition: message.partition, offset: message.offset, problems: problems.join('; ') });
+      surroundings.log('error', 'an event is malformed and cannot be applied', { partition: message.partition, offset: message.offset, problems: problems.join('; ') });
     });
     if (reservationIds.length === 0) return;
     await observer.reached('projector.before-apply', reservationIds);
@@ -57,7 +58,7 @@ export async function startProjector({ stock, consumer, metrics }: ProjectorDepe
       rest = rest.slice(takeDone(replies));
       if (rest.length === 0) return;
       retried.add();
-      if (attempt === 1) log('warn', 'Redis does not take events; trying again', { events: rest.length, reason: reasonOf(replies) });
+      if (attempt === 1) surroundings.log('warn', 'Redis does not take events; trying again', { events: rest.length, reason: reasonOf(replies) });
       await pause(Math.min(RETRY_STEP_MS * attempt, RETRY_MAX_MS), () => stopping || !context.isRunning());
       // Rejecting leaves the offsets where they are, so the batch comes again.
       if (stopping || !context.isRunning()) throw new Error('stopped before the events were applied');

@@ -5,7 +5,6 @@
  */
 import { encodeOrderMessage, type OrderMessage } from '../../domain/order-message.js';
 import type { SkuKey } from '../../domain/ids.js';
-import type { StepObserver } from '../../domain/steps.js';
 import type { ReservationJudge } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../role.js';
@@ -17,8 +16,7 @@ export interface PassTools {
   readonly stock: StockPort;
   readonly judge: ReservationJudge;
   readonly producer: LogProducer;
-  readonly observer: StepObserver;
-  readonly log: RoleSurroundings['log'];
+  readonly surroundings: RoleSurroundings;
   readonly recorders: ScannerRecorders;
   readonly patience: PatienceBook;
   readonly ordersTopic: string;
@@ -31,7 +29,7 @@ export interface PassTools {
 export type PassEnd = 'page-full' | 'page-done' | 'store-away';
 
 export async function scanOnce(tools: PassTools, sku: SkuKey): Promise<PassEnd> {
-  const { stock, judge, recorders, observer, log } = tools;
+  const { stock, judge, recorders, surroundings } = tools;
   const claimedAt = performance.now();
   const claim = await stock.claimPending(sku, tools.leaseMs, tools.pageSize);
   if (claim.outcome !== 'done') return 'store-away';
@@ -39,10 +37,10 @@ export async function scanOnce(tools: PassTools, sku: SkuKey): Promise<PassEnd> 
   recorders.oldestAgeSeconds(sku).set(oldestAgeSeconds(claim.records, claim.nowMs));
   if (claim.orphans.length > 0) {
     recorders.orphans.add(claim.orphans.length);
-    log('error', 'the pending index names requests without a record', { skuId: sku.skuId, count: claim.orphans.length, first: claim.orphans[0] ?? null });
+    surroundings.log('error', 'the pending index names requests without a record', { skuId: sku.skuId, count: claim.orphans.length, first: claim.orphans[0] ?? null });
   }
   if (claim.records.length === 0) return claim.orphans.length === tools.pageSize ? 'page-full' : 'page-done';
-  await observer.reached('scanner.after-claim', idsOf(claim.records));
+  await surroundings.observer.reached('scanner.after-claim', idsOf(claim.records));
 
   const durable = await judge.durableStates(idsOf(claim.records));
   // Without PostgreSQL nothing can be judged: the lease runs out by itself and the page comes due again.
@@ -79,14 +77,14 @@ function sort({ patience, recorders, expiryMarginMs }: PassTools, records: reado
   return work;
 }
 
-async function resend({ producer, stock, observer, recorders, ordersTopic }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<void> {
+async function resend({ producer, stock, surroundings, recorders, ordersTopic }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<void> {
   if (records.length === 0) return;
   const ids = idsOf(records);
-  await observer.reached('scanner.before-resend', ids);
+  await surroundings.observer.reached('scanner.before-resend', ids);
   const results = await Promise.all(
     records.map((record) => producer.send(ordersTopic, { key: record.reservationId, value: encodeOrderMessage(messageOf(sku, record)) })),
   );
-  await observer.reached('scanner.after-resend', ids);
+  await surroundings.observer.reached('scanner.after-resend', ids);
   const sent: StockRecord[] = [];
   for (const [index, result] of results.entries()) {
     recorders.resent(result.outcome).add();
@@ -96,7 +94,7 @@ async function resend({ producer, stock, observer, recorders, ordersTopic }: Pas
   // What is not confirmed stays as it is and comes due again when the lease ends.
   if (sent.length === 0) return;
   await stock.markSent(sku, sent.map(({ requestId }) => requestId));
-  await observer.reached('scanner.after-mark', idsOf(sent));
+  await surroundings.observer.reached('scanner.after-mark', idsOf(sent));
 }
 
 async function project({ stock, recorders, patience }: PassTools, sku: SkuKey, updates: readonly ProjectionUpdate[]): Promise<void> {
@@ -110,13 +108,13 @@ async function project({ stock, recorders, patience }: PassTools, sku: SkuKey, u
 }
 
 /** Closes in PostgreSQL only; the Outbox row written with it gives the unit back. False: PostgreSQL is away. */
-async function close({ judge, recorders, log }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<boolean> {
+async function close({ judge, recorders, surroundings }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<boolean> {
   for (const record of records) {
     const { reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs } = record;
     const outcome = await judge.closeWithoutOrder({ sku, reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs });
     recorders.closed(outcome).add();
     if (outcome === 'unavailable') return false;
-    log('info', 'a reservation expired without an order', { reservationId, requestId, outcome });
+    surroundings.log('info', 'a reservation expired without an order', { reservationId, requestId, outcome });
   }
   return true;
 }

@@ -1,3 +1,4 @@
+// The scanner against ports played by the test: what it decides, what it sends, and what it leaves alone when a store is away.
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 

@@ -34,10 +34,10 @@ const PATIENCE_LEASES = 5;
 const BACKOFF_MAX_INTERVALS = 8;
 
 /** Starts scanning at once. Takes ownership of its dependencies and closes them at `stop()`. */
-export function startScanner({ stock, judge, producer, metrics }: ScannerDependencies, config: ScannerConfig, { log, observer }: RoleSurroundings): Promise<RunningRole> {
+export function startScanner({ stock, judge, producer, metrics }: ScannerDependencies, config: ScannerConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const { tuning } = config;
   const tools: PassTools = {
-    stock, judge, producer, observer, log,
+    stock, judge, producer, surroundings,
     recorders: scannerRecorders(metrics),
     patience: createPatienceBook(tuning.leaseMs * PATIENCE_LEASES),
     ordersTopic: config.namespace.ordersTopic,
@@ -64,7 +64,7 @@ export function startScanner({ stock, judge, producer, metrics }: ScannerDepende
   async function loop(): Promise<void> {
     for (let failures = 0; !bell.rung(); ) {
       failures = (await scanAll()) ? failures + 1 : 0;
-      if (failures === 1) log('warn', 'Redis or PostgreSQL is away; nothing can be recovered until it is back');
+      if (failures === 1) surroundings.log('warn', 'Redis or PostgreSQL is away; nothing can be recovered until it is back');
       await bell.wait(tuning.scannerIntervalMs * Math.min(1 + failures, BACKOFF_MAX_INTERVALS));
     }
   }

@@ -1,3 +1,4 @@
+// Which failures prove that a Redis call did nothing, and which prove nothing.
 import { expect, test } from 'vitest';
 
 import { classifyFailure } from './call-failure.js';

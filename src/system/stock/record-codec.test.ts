@@ -1,3 +1,4 @@
+// The packed record: what goes in comes out, and nothing malformed gets in.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -1,3 +1,4 @@
+// The micro-batcher in front of Redis: batching, bounds, deadlines, and answers that reach the right caller.
 import { expect, test } from 'vitest';
 
 import { createReserveBatcher } from './reserve-batcher.js';

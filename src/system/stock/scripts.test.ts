@@ -1,3 +1,4 @@
+// Static rules of the Lua scripts: names, declared keys, headers (CASES C6).
 import { readFileSync, readdirSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
