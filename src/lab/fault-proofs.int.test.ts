@@ -113,9 +113,9 @@ async function produceSteadily(id: string): Promise<{ kept: number; failed: numb
   await ensureTopics({ address: stack.direct.kafka, namespace, partitions: 2 });
   const producer = createGatewayProducer({ address: lane?.links['gateway-kafka'] ?? { host: '', port: 0 }, clientId: 'gateway-1', topics: [topic], log: () => undefined, sendBudgetMs: 200 });
   const sent = { kept: 0, failed: 0 };
-  let running = true;
+  const work = { goesOn: true };
   const loop = (async () => {
-    while (running) {
+    while (work.goesOn) {
       const { outcome } = await producer.send(topic, { key: String(sent.kept), value: 'v' });
       if (outcome === 'sent') sent.kept += 1;
       else if (outcome === 'unknown') sent.failed += 1;
@@ -123,7 +123,7 @@ async function produceSteadily(id: string): Promise<{ kept: number; failed: numb
     }
   })();
   undo.push(async () => {
-    running = false;
+    work.goesOn = false;
     await loop;
     await producer.close();
   });

@@ -57,6 +57,7 @@ export function startFaultSchedule(
 ): FaultSchedule {
   const { stormStartUs, emit, clock } = options;
   const stop = new AbortController();
+  const stopped = (): boolean => stop.signal.aborted;
   const entries = specs.map((spec): Entry => ({
     spec,
     hand: spec.fault.begin({ id: spec.id, targets, clock }),
@@ -82,7 +83,7 @@ export function startFaultSchedule(
 
   const live = async (entry: Entry): Promise<void> => {
     await clock.wait((entry.scheduledUs - clock.monoUs()) / 1000, stop.signal);
-    if (stop.signal.aborted) return;
+    if (stopped()) return;
     entry.injectedUs = clock.monoUs();
     say(entry, 'armed', entry.spec.fault.prediction);
     try {
@@ -91,7 +92,7 @@ export function startFaultSchedule(
       entry.injectError = wordsOf(cause);
     }
     // While the storm goes on it is healed here, at its own time; after the stop, in healAll, in reverse order.
-    if (!stop.signal.aborted) await finish(entry);
+    if (!stopped()) await finish(entry);
   };
 
   const lives = entries.map((entry) => live(entry));

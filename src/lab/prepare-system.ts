@@ -6,6 +6,7 @@ import type pg from 'pg';
 
 import type { HostPort } from '../domain/role-config.js';
 import type { StackDescription } from '../facts/stack-description.js';
+import { findMutant } from '../mutants/registry.js';
 import { migrate } from '../system/ledger/migrate.js';
 import { seedActivity } from '../system/ledger/seed.js';
 import { ensureTopics } from '../system/order-log/topics.js';
@@ -58,6 +59,8 @@ export async function prepareSystem(plan: RunPlan, stack: StackDescription): Pro
           rules: plan.rules,
           bucketCount: 1,
         });
+        // A wrong design may need a constraint gone, or the table would refuse what it does.
+        for (const statement of plan.mutant === null ? [] : findMutant(plan.mutant).sql) await client.query(statement);
         await openCommitLog(client, plan.namespace.id);
       }),
     ),

@@ -20,9 +20,9 @@ export interface ObserverSurroundings {
   readonly instance: RoleInstance;
   readonly counter: StepCounter;
   /** Synchronous. */
-  writeLine(line: LineFromRole): void;
+  readonly writeLine: (line: LineFromRole) => void;
   /** Sends a signal to this process. Synchronous; SIGKILL does not return. */
-  signalSelf(signal: 'SIGKILL' | 'SIGSTOP'): void;
+  readonly signalSelf: (signal: 'SIGKILL' | 'SIGSTOP') => void;
 }
 
 export function createStepPlanObserver(plan: Pick<RolePlan, 'plans' | 'actionsSoFar'>, surroundings: ObserverSurroundings): StepPlanObserver {

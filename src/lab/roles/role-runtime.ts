@@ -54,11 +54,9 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
   });
   // Ctrl-C and a closed terminal are for the lab, which stops its roles in order.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  let asked = false;
-  const terminated = new Promise<void>((resolve) => {
+  const terminated = new Promise<null>((resolve) => {
     process.once('SIGTERM', () => {
-      asked = true;
-      resolve();
+      resolve(null);
     });
   });
 
@@ -66,11 +64,11 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     const skewMs = plan.clockSkewMs;
     const role = await compose(config, { observer, clock: { nowMs: () => Date.now() + skewMs }, mutant: plan.mutant });
     const cause = await Promise.race([terminated, role.fatal]);
-    if (cause !== undefined) throw cause;
+    if (cause !== null) throw cause;
     await role.stop();
     end(0);
   } catch (cause) {
-    say('error', config.instance, asked ? 'failed while stopping' : 'can no longer work', cause);
+    say('error', config.instance, 'can no longer work', cause);
     end(1);
   }
 }
@@ -88,6 +86,6 @@ function hearLab(stdin: Readable, onLine: (line: LineToRole) => void, onEnd: () 
 
 /** Same shape as the roles' own log lines. Synchronous: the process may be about to end. */
 function say(level: 'error', instance: string | null, text: string, cause?: unknown): void {
-  const error = cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : String(cause);
+  const error = cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : JSON.stringify(cause);
   writeSync(2, `${JSON.stringify({ at: new Date().toISOString(), instance, level, text, error })}\n`);
 }

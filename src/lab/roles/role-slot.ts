@@ -219,9 +219,9 @@ export class RoleSlot implements RoleTarget {
     if (last === null) return [];
     last.signal('SIGTERM');
     last.signal('SIGCONT');
-    let late = false;
+    const problems: string[] = [];
     const killer = setTimeout(() => {
-      late = true;
+      problems.push(`${this.instance} did not end within ${String(STOP_BOUND_MS)} ms of SIGTERM and was killed`);
       last.signal('SIGKILL');
     }, STOP_BOUND_MS);
     last.sampleCpu();
@@ -231,8 +231,8 @@ export class RoleSlot implements RoleTarget {
     const exit = await last.gone;
     clearTimeout(killer);
     clearInterval(sampler);
-    if (late) return [`${this.instance} did not end within ${String(STOP_BOUND_MS)} ms of SIGTERM and was killed`];
-    return exit.code === 0 ? [] : [`${this.instance} ended with ${exit.signal ?? `exit code ${String(exit.code)}`} when asked to stop`];
+    if (problems.length === 0 && exit.code !== 0) problems.push(`${this.instance} ended with ${exit.signal ?? `exit code ${String(exit.code)}`} when asked to stop`);
+    return problems;
   }
 
   #actionsSoFar(): Record<string, number> {
