@@ -1,3 +1,4 @@
+/** The plan of a storm: deterministic, in order, with the shares that were asked for. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
