@@ -36,11 +36,15 @@ const LAST_LINES = 15;
 export function manageServer(surroundings: ServerSurroundings, running: ProcessIdentity | null): ManagedServer {
   const { reaper, launch } = surroundings;
   let identity = running;
-  let endsOnPurpose = false;
+  let isStarting = false;
 
   reaper.onExit((event) => {
-    if (event.key !== launch.name || event.pid !== identity?.pid || endsOnPurpose) return;
+    // The end of one that is starting is the business of `start`.
+    if (event.key !== launch.name || event.pid !== identity?.pid || event.expected || isStarting) return;
     surroundings.onDeath(lastLogLines(launch.logFile));
+  });
+  reaper.onStarted((event) => {
+    if (event.key === launch.name) identity = { pid: event.pid, startTicks: event.startTicks };
   });
 
   const processes = (): ProcessEntry[] => (identity === null ? [] : serverProcesses(identity, launch.postgresData));
@@ -69,7 +73,7 @@ export function manageServer(surroundings: ServerSurroundings, running: ProcessI
   async function kill(): Promise<void> {
     const leader = identity;
     if (leader === null) return;
-    endsOnPurpose = true;
+    await reaper.request({ op: 'expect', key: launch.name, pid: leader.pid });
     await endServer(launch, leader, processes);
   }
 
@@ -77,14 +81,14 @@ export function manageServer(surroundings: ServerSurroundings, running: ProcessI
     if (identity !== null && isAlive(identity)) throw new Error(`${launch.name} is running already`);
     const logFrom = sizeOf(launch.logFile);
     const ended = watchForEnd();
+    isStarting = true;
     try {
       identity = await launchUnderReaper(reaper, launch);
-      endsOnPurpose = true; // until it is ready its end is this call's business
       await untilReady(surroundings, logFrom, () => ended.hasEnded());
       await surroundings.afterStart?.();
-      endsOnPurpose = false;
       if (ended.hasEnded()) surroundings.onDeath(lastLogLines(launch.logFile));
     } finally {
+      isStarting = false;
       ended.stop();
     }
   }

@@ -7,13 +7,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LabError } from '../../facts/lab-error.js';
 import { builtEntry } from './built-entry.js';
 import { readLines } from './reaper-protocol.js';
-import type { EndAnswer, ExitEvent, ListAnswer, OpenAnswer, ReaperMessage, ReaperRequest, SpawnAnswer } from './reaper-protocol.js';
+import type { EndAnswer, ExitEvent, ListAnswer, OpenAnswer, ReaperMessage, ReaperRequest, SpawnAnswer, StartedEvent } from './reaper-protocol.js';
 
 /** What comes back for each request. */
 interface Answers {
   open: OpenAnswer;
   spawn: SpawnAnswer;
   adopt: SpawnAnswer;
+  expect: Record<string, never>;
   temporary: Record<string, never>;
   list: ListAnswer;
   stay: Record<string, never>;
@@ -26,6 +27,8 @@ export interface ReaperClient {
   request<R extends ReaperRequest>(request: R): Promise<Answers[R['op']]>;
   /** Hears of every process of the stack that ends; returns a function that stops listening. */
   onExit(listener: (event: ExitEvent) => void): () => void;
+  /** Hears of every process that the reaper starts, for whichever lab. */
+  onStarted(listener: (event: StartedEvent) => void): void;
   /** True from the moment the connection is lost. */
   isGone(): boolean;
   /** Calls back when the connection is lost without having been released. */
@@ -93,6 +96,7 @@ interface Peer {
 function converse(input: Readable, output: Writable, peer: Peer): ReaperClient {
   const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   const exitListeners = new Set<(event: ExitEvent) => void>();
+  const startListeners = new Set<(event: StartedEvent) => void>();
   const goneListeners = new Set<() => void>();
   let nextId = 1;
   let gone = false;
@@ -103,7 +107,9 @@ function converse(input: Readable, output: Writable, peer: Peer): ReaperClient {
     const message = JSON.parse(line) as ReaperMessage;
     if ('event' in message) {
       // Once the end is asked for, every process ends, and that is no news.
-      if (!ending) for (const listener of exitListeners) listener(message);
+      if (ending) return;
+      if (message.event === 'exit') for (const listener of exitListeners) listener(message);
+      else for (const listener of startListeners) listener(message);
       return;
     }
     const caller = waiting.get(message.answer);
@@ -144,6 +150,7 @@ function converse(input: Readable, output: Writable, peer: Peer): ReaperClient {
       exitListeners.add(listener);
       return () => exitListeners.delete(listener);
     },
+    onStarted: (listener) => startListeners.add(listener),
     isGone: () => gone,
     onGone: (listener) => goneListeners.add(listener),
     waitUntilGone: () => Promise.race([peer.exited, delay(20_000, undefined, { ref: false })]).then(() => undefined),

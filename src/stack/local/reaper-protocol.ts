@@ -31,6 +31,8 @@ export type ReaperRequest =
   | SpawnRequest
   /** Takes a process that the lab started itself under its care. It leads a process group. */
   | { readonly op: 'adopt'; readonly key: string; readonly pid: number; readonly lifetime: Lifetime }
+  /** The process of this key is about to be ended on purpose: its end is no death to anybody. */
+  | { readonly op: 'expect'; readonly key: string; readonly pid: number }
   /** Removes this path at the end, if it is still there. */
   | { readonly op: 'temporary'; readonly path: string }
   | { readonly op: 'list' }
@@ -68,12 +70,21 @@ export interface ExitEvent {
   readonly pid: number;
   readonly code: number | null;
   readonly signal: string | null;
+  /** Announced by a lab before. */
+  readonly expected: boolean;
+}
+
+/** Told to every lab: one of them may have started a server again that another has in hand too. */
+export interface StartedEvent extends SpawnAnswer {
+  readonly event: 'started';
+  readonly key: string;
 }
 
 export type ReaperMessage =
   | { readonly answer: number; readonly value: OpenAnswer | SpawnAnswer | ListAnswer | EndAnswer | Record<string, never> }
   | { readonly answer: number; readonly error: string }
-  | ExitEvent;
+  | ExitEvent
+  | StartedEvent;
 
 export const REAPER_SOCKET = 'reaper.sock';
 /** One line per process the reaper ever had in its care, for a `down` after the reaper itself was killed. */

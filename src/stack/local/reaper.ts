@@ -16,7 +16,7 @@ import { takePortBlock } from './port-block.js';
 import { allProcesses, readProcess, serverProcesses } from './process-table.js';
 import type { ProcessIdentity } from './process-table.js';
 import { readLines, REAPER_JOURNAL, REAPER_SOCKET } from './reaper-protocol.js';
-import type { EndAnswer, ExitEvent, Lifetime, ListAnswer, OpenAnswer, ReaperRequest, SpawnAnswer, SpawnRequest } from './reaper-protocol.js';
+import type { EndAnswer, ExitEvent, Lifetime, ListAnswer, OpenAnswer, ReaperRequest, SpawnAnswer, SpawnRequest, StartedEvent } from './reaper-protocol.js';
 import { removeAbandonedSegments } from './shared-memory.js';
 import { endProcesses, removeFolders } from './sweep.js';
 
@@ -45,6 +45,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
   const wards = new Map<string, Ward>();
   const clients = new Set<Client>();
   const folders = new Set<string>();
+  const expectedEnds = new Set<string>();
   const postmasterPids = new Set<number>();
   let directory: string | null = null;
   let sentinel: Server | null = null;
@@ -104,11 +105,12 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
         const ended = wards.get(request.key);
         // PostgreSQL's backends may outlive their postmaster: it stays in the list, dead leaders cost the sweep nothing.
         if (ended?.leader.pid === child.pid && request.postgresData === null) wards.delete(request.key);
-        broadcast({ event: 'exit', key: request.key, pid: child.pid ?? 0, code, signal });
+        broadcast({ event: 'exit', key: request.key, pid: child.pid ?? 0, code, signal, expected: expectedEnds.delete(`${request.key} ${String(child.pid)}`) });
       });
       if (child.pid === undefined) return; // 'error' follows
       const startTicks = readProcess(child.pid)?.startTicks ?? '';
       const { key, postgresData, lifetime } = request;
+      broadcast({ event: 'started', key, pid: child.pid, startTicks });
       resolve(takeCare({ key, leader: { pid: child.pid, startTicks }, postgresData, lifetime, client, adopted: false }));
     });
   }
@@ -141,6 +143,9 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
         return start(request, client);
       case 'adopt':
         return adopt(request, client);
+      case 'expect':
+        expectedEnds.add(`${request.key} ${String(request.pid)}`);
+        return {};
       case 'temporary':
         folders.add(request.path);
         return {};
@@ -158,7 +163,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
     if (client.output.writable) client.output.write(`${JSON.stringify(message)}\n`);
   }
 
-  function broadcast(event: ExitEvent): void {
+  function broadcast(event: ExitEvent | StartedEvent): void {
     for (const client of clients) send(client, event);
   }
 

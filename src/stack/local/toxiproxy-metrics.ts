@@ -1,4 +1,10 @@
-/** Reads Toxiproxy's byte counters out of its Prometheus text. Pure. */
+/**
+ * Reads Toxiproxy's byte counters out of its Prometheus text. Pure.
+ *
+ * Toxiproxy adds a connection's bytes when that connection ends, one direction at a time (its `link.go`), not as they pass. So they prove
+ * a fault that ends connections (a cut, a closed proxy, a removed `timeout`), once it has; they do not show traffic on a connection that
+ * lives. Bytes of a direction whose write failed are not added to `sent` at all.
+ */
 import type { LinkCounters } from '../../facts/targets.js';
 
 const SERIES = /^toxiproxy_proxy_(received|sent)_bytes_total\{([^}]*)\} (\S+)$/;
