@@ -38,7 +38,7 @@ export const honestAnswers: Invariant = {
       if (lie === null || reported.has(key)) continue;
       reported.add(key);
       const said = `${told.kind === 'first-answer' ? 'was told' : `heard by ${told.kind}`} ${told.code ?? 'an unreadable acceptance'}`;
-      tally.violation({ kind: 'request', id: told.requestId, subject: { requestId: told.requestId, reservationId: told.reservationId }, claim: `Request ${told.requestId} ${said}, and ${lie}.` });
+      tally.violation({ kind: 'request', id: told.requestId, subject: { requestId: told.requestId, reservationId: told.reservationId }, claim: `Request ${told.requestId} ${said}${told.reservationId === null ? '' : ` as ${told.reservationId}`}, and ${lie}.` });
     }
     finalDenials(facts, tally);
     return tally.verdict();

@@ -1,0 +1,60 @@
+/** Wrong answers to clients: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
+import { describe, it } from 'vitest';
+import { arrivalTold, ELSEWHERE, expectCaught, found, hexAt, nth, openOrder, REFUSED, tell, type BrokenWorld } from './broken-world.js';
+
+const CASES: readonly BrokenWorld[] = [
+  { wrong: 'a repeat told another reservation', judge: 'one-answer-per-request', claim: /told 2 reservations/, edit: (draft) => {
+    const index = arrivalTold(draft, (code, at) => code !== 'SOLD_OUT' && draft.history.columns.httpStatus[at] === 200);
+    draft.history.columns.reservation.set(Buffer.from(ELSEWHERE.replaceAll('-', ''), 'hex'), index * 16);
+  } },
+  { wrong: 'a poll told another reservation', judge: 'one-answer-per-request', edit: (draft) => { found(draft.history.tellings, (telling) => telling.code === 'ORDERED').reservationId = ELSEWHERE; } },
+  { wrong: 'a repeat of a winner told 410', judge: 'one-answer-per-request', claim: /was then told SOLD_OUT/, edit: (draft) => {
+    const ordered = new Set(draft.postgres.orders.filter((order) => order.status === 10).map((order) => order.reservationId.replaceAll('-', '')));
+    tell(draft, arrivalTold(draft, (_, at) => draft.history.columns.httpStatus[at] === 200 && ordered.has(hexAt(draft, at))), 'SOLD_OUT', 410);
+  } },
+  { wrong: 'QUEUED with no record anywhere', judge: 'honest-answers', claim: /neither Redis nor the topic nor PostgreSQL/, edit: (draft) => {
+    const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
+    tell(draft, index, 'QUEUED', 202, ELSEWHERE);
+  } },
+  { wrong: 'told the reservation of somebody else', judge: 'honest-answers', claim: /belongs to request/, edit: (draft) => {
+    const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
+    tell(draft, index, 'QUEUED', 202, openOrder(draft).reservationId);
+  } },
+  { wrong: 'told ORDERED before the commit', judge: 'honest-answers', claim: /was committed at least/, edit: (draft) => {
+    const telling = found(draft.history.tellings, (candidate) => candidate.code === 'ORDERED');
+    const commit = found(draft.commitLog.transactions, (transaction) => transaction.changes.some((change) => change.row['reservation_id'] === telling.reservationId));
+    const { atStart } = draft.run.clock;
+    telling.answeredUs = atStart.monoUs + (commit.committedAtUs - atStart.wallUs) - draft.run.clock.boundUs - 1;
+  } },
+  { wrong: 'told ORDERED where there is no order', judge: 'honest-answers', world: REFUSED, claim: /there is no order/, edit: (draft) => { found(draft.history.tellings, (telling) => telling.code === 'RELEASED').code = 'ORDERED'; } },
+  { wrong: 'told RELEASED before it was', judge: 'honest-answers', world: REFUSED, claim: /was committed at least/, edit: (draft) => {
+    const telling = found(draft.history.tellings, (candidate) => candidate.code === 'RELEASED');
+    telling.answeredUs = draft.run.clock.atStart.monoUs;
+  } },
+  { wrong: 'told REJECTED of a reservation that PostgreSQL has never refused', judge: 'honest-answers', world: REFUSED, claim: /never refused or released/, edit: (draft) => {
+    const { reservationId } = found(draft.history.tellings, (telling) => telling.code === 'REJECTED');
+    draft.postgres.reservations = draft.postgres.reservations.filter((row) => row.reservationId !== reservationId);
+    draft.postgres.inbox = draft.postgres.inbox.filter((row) => row.reservationId !== reservationId);
+  } },
+  { wrong: 'told the order of somebody else', judge: 'honest-answers', edit: (draft) => {
+    const ordered = draft.history.tellings.filter((telling) => telling.code === 'ORDERED');
+    nth(ordered, 0).orderId = nth(ordered, 1).orderId;
+  } },
+  { wrong: 'told REJECTED while the order stands', judge: 'honest-answers', claim: /reservation row is in state 10/, edit: (draft) => { found(draft.history.tellings, (telling) => telling.code === 'ORDERED').code = 'REJECTED'; } },
+  { wrong: 'told 410 for good while there is an order', judge: 'honest-answers', claim: /the last its client heard was SOLD_OUT/, edit: (draft) => {
+    const { requestId } = openOrder(draft);
+    draft.history.tellings = draft.history.tellings.filter((telling) => telling.requestId !== requestId);
+    const root = Number(requestId.slice(requestId.indexOf('-') + 1));
+    tell(draft, root, 'SOLD_OUT', 410);
+    // Repeats of it would still have told the truth.
+    for (let index = root + 1; index < draft.history.columns.length; index += 1) {
+      if (hexAt(draft, index) === openOrder(draft).reservationId.replaceAll('-', '')) tell(draft, index, 'SOLD_OUT', 410);
+    }
+  } },
+];
+
+describe('wrong answers to clients', () => {
+  it.each(CASES.map((broken) => [broken.judge, broken.wrong, broken] as const))('%s catches: %s', (_, __, broken) => {
+    expectCaught(broken);
+  });
+});

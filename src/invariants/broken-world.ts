@@ -1,0 +1,101 @@
+/**
+ * Right worlds to break and the small verbs to break them with, for tests of the judges only: one wrong thing is written down in one line, and an
+ * edit that misses its target throws instead of passing in silence.
+ */
+import { expect } from 'vitest';
+import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../domain/reason-codes.js';
+import type { Facts } from '../facts/facts.js';
+import type { InvariantVerdict } from '../facts/verdict.js';
+import { edited, type Draft } from './edited-facts.js';
+import { handWrittenFacts } from './hand-written-facts.js';
+import { invariantNamed } from './registry.js';
+
+const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.1, paid: 0.1 }, seed: 5 };
+export const TOKEN = handWrittenFacts(LIVELY);
+export const ROW = handWrittenFacts({ ...LIVELY, allocator: 'row' });
+export const REFUSED = handWrittenFacts({ fates: { rejected: 0.3, closed: 0.3 }, seed: 5 });
+
+/** An id that no store of these worlds knows. */
+export const ELSEWHERE = 'ffffffff-0000-7000-8000-000000000001';
+
+export interface BrokenWorld {
+  readonly wrong: string;
+  readonly judge: string;
+  /** `TOKEN` when left out. */
+  readonly world?: Facts;
+  readonly edit: (draft: Draft) => void;
+  /** Part of the first or worst witness's claim. */
+  readonly claim?: RegExp;
+}
+
+export function judged(name: string, facts: Facts): InvariantVerdict {
+  const invariant = invariantNamed(name);
+  if (invariant === null) throw new Error(`no judge ${name}`);
+  return invariant.judge(facts);
+}
+
+export function expectCaught(broken: BrokenWorld): InvariantVerdict {
+  const verdict = judged(broken.judge, edited(broken.world ?? TOKEN, broken.edit));
+  expect(verdict).toMatchObject({ outcome: 'violated' });
+  expect(verdict.violations).toBeGreaterThan(0);
+  expect(verdict.first).not.toBeNull();
+  if (broken.claim !== undefined) expect(`${verdict.first?.claim ?? ''} ${verdict.worst?.claim ?? ''}`).toMatch(broken.claim);
+  return verdict;
+}
+
+export function nth<T>(items: readonly T[], index: number): T {
+  const item = items.at(index);
+  if (item === undefined) throw new Error(`there is no item ${String(index)} of ${String(items.length)}`);
+  return item;
+}
+
+export function found<T>(items: readonly T[], wanted: (item: T) => boolean): T {
+  const item = items.find(wanted);
+  if (item === undefined) throw new Error('the world has no such item');
+  return item;
+}
+
+export function drop<T>(items: T[], item: T): void {
+  const at = items.indexOf(item);
+  if (at < 0) throw new Error('nothing to drop');
+  items.splice(at, 1);
+}
+
+export function openOrder(draft: Draft): Draft['postgres']['orders'][number] {
+  return found(draft.postgres.orders, (order) => order.status === 10);
+}
+
+export function cancelledOrder(draft: Draft): Draft['postgres']['orders'][number] {
+  return found(draft.postgres.orders, (order) => order.status === 40);
+}
+
+/** Two different live orders. */
+export function twoOpenOrders(draft: Draft): readonly [Draft['postgres']['orders'][number], Draft['postgres']['orders'][number]] {
+  const live = draft.postgres.orders.filter((order) => order.status === 10);
+  return [nth(live, 0), nth(live, 1)];
+}
+
+export function changesOf(draft: Draft, table: string): Draft['commitLog']['transactions'][number]['changes'] {
+  return draft.commitLog.transactions.flatMap((transaction) => transaction.changes).filter((change) => change.table === table);
+}
+
+/** First arrival that was answered so. */
+export function arrivalTold(draft: Draft, wanted: (code: AnswerCode | undefined, index: number) => boolean): number {
+  const index = Array.from(draft.history.columns.answerCode).findIndex((code, at) => wanted(ANSWER_CODES_BY_NUMBER[code], at));
+  if (index < 0) throw new Error('no arrival was answered so');
+  return index;
+}
+
+/** Rewrites what an arrival was told; the reservation stays unless one is given. */
+export function tell(draft: Draft, index: number, code: AnswerCode, httpStatus: number, reservationId?: string): void {
+  const { columns } = draft.history;
+  columns.answerCode[index] = ANSWER_CODES_BY_NUMBER.indexOf(code);
+  columns.httpStatus[index] = httpStatus;
+  columns.outcome[index] = 2;
+  if (reservationId !== undefined) columns.reservation.set(Buffer.from(reservationId.replaceAll('-', ''), 'hex'), index * 16);
+}
+
+/** The reservation told to an arrival, as hex without dashes. */
+export function hexAt(draft: Draft, index: number): string {
+  return Buffer.from(draft.history.columns.reservation.slice(index * 16, index * 16 + 16)).toString('hex');
+}

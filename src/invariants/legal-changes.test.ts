@@ -1,0 +1,124 @@
+/** Things that look odd and are allowed: a judge that alarms on these cries wolf. */
+import { describe, expect, it } from 'vitest';
+import { arrivalTold, changesOf, found, hexAt, judged, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.js';
+import { edited } from './edited-facts.js';
+import { handWrittenFacts } from './hand-written-facts.js';
+
+type LegalChange = Pick<BrokenWorld, 'judge' | 'world' | 'edit'> & { readonly odd: string };
+
+const FAULT = {
+  id: 'failover#1', name: 'failover', options: {}, scheduledUs: 1_000_000_000, injectedUs: 1_000_000_000, healedUs: 1_000_500_000, prediction: '', proof: 'landed',
+  observed: 'the replica lacked 3 writes', healed: true, healObserved: 'promoted', strikes: 1, strikesAsked: 1, hits: [], mayLose: { store: 'redis', fromUs: 1_000_000_000, toUs: 1_000_500_000 },
+} as const;
+
+/** First arrival of the world turned into a client of a reservation that a failover took away. */
+const lostInFailover: BrokenWorld['edit'] = (draft) => {
+  draft.faults.push({ ...structuredClone(FAULT), hits: [], options: {} });
+  const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
+  draft.history.columns.sentUs[index] = 1_000_100_000;
+  draft.history.columns.answeredUs[index] = 1_000_105_000;
+  tell(draft, index, 'QUEUED_PENDING_MESSAGE', 202, 'ffffffff-0000-7000-8000-000000000001');
+};
+
+const LEGAL: readonly LegalChange[] = [
+  { odd: 'a winner told 410 before it was accepted', judge: 'one-answer-per-request', edit: (draft) => {
+    const index = arrivalTold(draft, (code, at) => code === 'QUEUED' && draft.history.columns.httpStatus[at] === 202);
+    tell(draft, index, 'SOLD_OUT', 410);
+  } },
+  { odd: 'a repeat told 503 or 429 after the acceptance', judge: 'one-answer-per-request', edit: (draft) => {
+    tell(draft, arrivalTold(draft, (_, at) => draft.history.columns.httpStatus[at] === 200), 'UNAVAILABLE', 503);
+  } },
+  { odd: 'a repeat refused while the first answer was on its way', judge: 'one-answer-per-request', edit: (draft) => {
+    const repeat = arrivalTold(draft, (_, at) => draft.history.columns.httpStatus[at] === 200);
+    for (let index = 0; index < repeat; index += 1) if (hexAt(draft, index) === hexAt(draft, repeat)) draft.history.columns.answeredUs[index] = (draft.history.columns.sentUs[repeat] ?? 0) + 1;
+    tell(draft, repeat, 'SOLD_OUT', 410);
+  } },
+  { odd: 'a query told "queued" without an id while the stores were gone', judge: 'honest-answers', edit: (draft) => {
+    const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
+    draft.history.tellings.push({ ...nth(draft.history.tellings, 0), kind: 'poll', arrival: index, requestId: `r5-${String(index)}`, httpStatus: 200, code: 'QUEUED', reservationId: null, orderId: null });
+  } },
+  { odd: 'an order told within the bound of the clocks', judge: 'honest-answers', edit: (draft) => {
+    const telling = found(draft.history.tellings, (candidate) => candidate.code === 'ORDERED');
+    const commit = found(draft.commitLog.transactions, (transaction) => transaction.changes.some((change) => change.row['reservation_id'] === telling.reservationId));
+    telling.answeredUs = draft.run.clock.atStart.monoUs + (commit.committedAtUs - draft.run.clock.atStart.wallUs) - draft.run.clock.boundUs + 1;
+  } },
+  { odd: 'a winner whose only answer was 410, but who heard of the order later', judge: 'honest-answers', edit: (draft) => {
+    tell(draft, Number(openOrder(draft).requestId.slice(3)), 'SOLD_OUT', 410);
+  } },
+  { odd: 'a winner without any answer at all', judge: 'honest-answers', edit: (draft) => {
+    const { requestId } = openOrder(draft);
+    draft.history.tellings = draft.history.tellings.filter((telling) => telling.requestId !== requestId);
+    draft.history.columns.outcome[Number(requestId.slice(3))] = 3;
+  } },
+  { odd: 'every message of the topic twice', judge: 'inbox-once', edit: (draft) => {
+    const copies = draft.kafka.orders.map((record) => ({ ...record, offset: String(Number(record.offset) + 1_000) }));
+    draft.kafka.orders.push(...copies);
+    for (const bounds of draft.kafka.ordersBounds) Object.assign(bounds, { endOffset: '2000', committedOffset: '2000' });
+  } },
+  { odd: 'an Inbox row of another consumer group', judge: 'inbox-once', edit: (draft) => { draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), consumerGroup: 'audit' }); } },
+  { odd: 'a delayed event that is not due yet', judge: 'outbox-complete', edit: (draft) => {
+    draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: 'close-1', type: 'ORDER_CLOSE_DUE', aggregateId: openOrder(draft).reservationId, status: 0, availableAtUs: draft.run.clock.atEnd.wallUs + 900_000_000 });
+  } },
+  { odd: 'a sent event whose row retention has taken away', judge: 'outbox-complete', edit: (draft) => { draft.postgres.outbox.shift(); } },
+  { odd: 'an event delivered twice', judge: 'outbox-complete', edit: (draft) => { draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '999' }); } },
+  { odd: 'ledger entries in another order', judge: 'ledger-balanced', world: ROW, edit: (draft) => { draft.postgres.ledger.reverse(); } },
+  { odd: 'a reservation inserted as ordered by one statement', judge: 'legal-state-path', edit: (draft) => { for (const change of changesOf(draft, 'inventory_reservation')) if (change.row['status'] === '0') change.row['status'] = '10'; } },
+  { odd: 'a summary row of sku_inventory that stays behind the tokens', judge: 'stock-conservation', edit: (draft) => { Object.assign(nth(draft.postgres.inventory, 0), { available: 3, allocated: 7 }); } },
+  { odd: 'a unit lost in a proven failover', judge: 'no-lost-reservation', edit: lostInFailover },
+  { odd: 'an answer about a unit lost in a proven failover', judge: 'honest-answers', edit: lostInFailover },
+  { odd: 'a winner more than stock, whose unit a proven failover took', judge: 'no-oversell', world: handWrittenFacts(), edit: lostInFailover },
+];
+
+describe('odd and legal', () => {
+  it.each(LEGAL.map((change) => [change.judge, change.odd, change] as const))('%s accepts %s', (_, __, change) => {
+    const verdict = judged(change.judge, edited(change.world ?? TOKEN, change.edit));
+    expect(`${verdict.outcome} ${verdict.first?.claim ?? ''}`.trim()).toBe('holds');
+  });
+});
+
+describe('an excuse', () => {
+  const verdictOf = (edit: BrokenWorld['edit']): string => judged('no-lost-reservation', edited(TOKEN, edit)).outcome;
+
+  it('is counted', () => {
+    expect(judged('no-lost-reservation', edited(TOKEN, lostInFailover)).excused).toBe(1);
+  });
+
+  it('needs the proof that the fault landed', () => {
+    expect(verdictOf((draft) => { lostInFailover(draft); nth(draft.faults, 0).proof = 'not-landed'; })).toBe('violated');
+  });
+
+  it('ends with its window', () => {
+    expect(verdictOf((draft) => { lostInFailover(draft); nth(draft.faults, 0).mayLose = { store: 'redis', fromUs: 1_000_200_000, toUs: 1_000_500_000 }; })).toBe('violated');
+  });
+
+  it('does not cover what was told QUEUED', () => {
+    expect(verdictOf((draft) => {
+      lostInFailover(draft);
+      tell(draft, arrivalTold(draft, (code) => code === 'QUEUED_PENDING_MESSAGE'), 'QUEUED', 202);
+    })).toBe('violated');
+  });
+
+  it('does not cover what reached the topic', () => {
+    expect(verdictOf((draft) => {
+      lostInFailover(draft);
+      draft.kafka.orders.push({ ...nth(draft.kafka.orders, 0), offset: '500', reservationId: 'ffffffff-0000-7000-8000-000000000001', messageId: 'ffffffff-0000-7000-8000-000000000002' });
+    })).toBe('violated');
+  });
+});
+
+describe('no-undersell', () => {
+  it('is not judged in a void run', () => {
+    const verdict = judged('no-undersell', edited(TOKEN, (draft) => { draft.history.generator.issued = 1; draft.run.stock = 1_000; }));
+    expect(verdict.outcome).toBe('not-judged');
+  });
+
+  it('leaves out users who heard only 429', () => {
+    expect(judged('no-undersell', handWrittenFacts({ stock: 100, limitedShare: 0.5 })).outcome).toBe('holds');
+  });
+
+  it('holds a unit that came back early against the system', () => {
+    const early = handWrittenFacts({ fates: { closed: 0.3 }, arrivals: 900, seed: 3 });
+    // Nine seconds of arrivals: what the scanner closed in the first ones could have been sold again.
+    expect(judged('no-undersell', early).outcome).toBe('violated');
+  });
+});
