@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 
-import { roleOfInstance, type LinkName, type RoleInstance } from '../domain/roles.js';
+import { ROLE_NAMES, type LinkName } from '../domain/roles.js';
 import { STEPS, STEP_NAMES } from '../domain/steps.js';
 import type { LinkCounters, Targets, ToxicSpec } from '../facts/targets.js';
 import { defineFault } from './fault.js';
@@ -58,8 +58,8 @@ function toxicOf(id: string, options: z.output<typeof schema>): ToxicSpec {
 /** Steps that use the link, reached so far by the processes of its role. */
 function stepsOn(targets: Targets, link: LinkName): number {
   const steps = STEP_NAMES.filter((name) => (STEPS[name].links as readonly LinkName[]).includes(link));
-  const role = roleOfInstance(`${link}` as RoleInstance);
-  return targets.roles(role).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
+  const roles = ROLE_NAMES.filter((role) => link.startsWith(`${role}-`));
+  return roles.flatMap((role) => targets.roles(role)).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
 }
 
 export const linkToxic = defineFault({

@@ -1,0 +1,202 @@
+/** Targets made of plain values, for unit tests of faults: a test says what moves, and looks at what was done. */
+import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
+import type { StepName } from '../domain/steps.js';
+import type { ServerName } from '../facts/stack-description.js';
+import type { LinkCounters, LinkTarget, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
+import type { FaultClock } from './fault.js';
+
+/** Time that passes only when somebody waits; a wait still gives way to other work. */
+export function fakeClock(): FaultClock & { readonly nowUs: number } {
+  const state = { nowUs: 1_000_000 };
+  return {
+    get nowUs() {
+      return state.nowUs;
+    },
+    monoUs: () => state.nowUs,
+    wallMs: () => Math.floor(state.nowUs / 1000),
+    wait: async (ms, signal) => {
+      // A long wait is cut into pieces so that an abort in the middle ends it, as with the real clock.
+      for (let left = Math.max(0, ms); left > 0 && signal?.aborted !== true; left -= 10) {
+        state.nowUs += Math.min(left, 10) * 1000;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
+
+export class FakeLink implements LinkTarget {
+  readonly listen = { host: '127.0.0.1', port: 1 };
+  readonly name: LinkName;
+  enabled = true;
+  toxics: ToxicSpec[] = [];
+  bytes: LinkCounters = { upstreamReceivedBytes: 0, upstreamSentBytes: 0, downstreamReceivedBytes: 0, downstreamSentBytes: 0 };
+  /** Called with every toxic that is added, and with the word when the link is closed. */
+  onChange: (change: ToxicSpec | 'disabled') => void = () => undefined;
+
+  constructor(name: LinkName) {
+    this.name = name;
+  }
+
+  /** Bytes that pass both legs, or get lost in the proxy. */
+  move(received: number, sent: number): void {
+    this.bytes = { ...this.bytes, downstreamReceivedBytes: this.bytes.downstreamReceivedBytes + received, downstreamSentBytes: this.bytes.downstreamSentBytes + sent };
+  }
+
+  addToxic(toxic: ToxicSpec): Promise<void> {
+    this.toxics.push(toxic);
+    this.onChange(toxic);
+    return Promise.resolve();
+  }
+  removeToxic(name: string): Promise<void> {
+    this.toxics = this.toxics.filter((toxic) => toxic.name !== name);
+    return Promise.resolve();
+  }
+  listToxics(): Promise<string[]> {
+    return Promise.resolve(this.toxics.map((toxic) => toxic.name));
+  }
+  setEnabled(enabled: boolean): Promise<void> {
+    this.enabled = enabled;
+    if (!enabled) this.onChange('disabled');
+    return Promise.resolve();
+  }
+  isEnabled(): Promise<boolean> {
+    return Promise.resolve(this.enabled);
+  }
+  setUpstream(): Promise<void> {
+    return Promise.resolve();
+  }
+  counters(): Promise<LinkCounters> {
+    return Promise.resolve(this.bytes);
+  }
+}
+
+export class FakeRole implements RoleTarget {
+  readonly instance: RoleInstance;
+  paused = false;
+  healthy = true;
+  hits: StepHit[] = [];
+  seenExits: RoleExit[] = [];
+  steps: Partial<Record<StepName, number>> = {};
+  disarmed: string[] = [];
+  wentOn: StepHit[] = [];
+
+  constructor(instance: RoleInstance) {
+    this.instance = instance;
+  }
+
+  hit(step: StepName, hit: number, planId: string, monoUs: number): StepHit {
+    const line: StepHit = { instance: this.instance, step, hit, ids: [], monoUs, action: 'kill', planId };
+    this.hits.push(line);
+    return line;
+  }
+  exit(signal: string, monoUs: number): void {
+    this.seenExits.push({ instance: this.instance, pid: 1, code: null, signal, monoUs });
+  }
+
+  pid(): number {
+    return 1;
+  }
+  kill(): Promise<void> {
+    return Promise.resolve();
+  }
+  pause(): Promise<void> {
+    this.paused = true;
+    return Promise.resolve();
+  }
+  resume(): Promise<void> {
+    this.paused = false;
+    return Promise.resolve();
+  }
+  isPaused(): Promise<boolean> {
+    return Promise.resolve(this.paused);
+  }
+  isHealthy(): Promise<boolean> {
+    return Promise.resolve(this.healthy);
+  }
+  actionHits(): readonly StepHit[] {
+    return this.hits;
+  }
+  stepCounts(): Partial<Record<StepName, number>> {
+    return this.steps;
+  }
+  disarm(planId: string): Promise<void> {
+    this.disarmed.push(planId);
+    return Promise.resolve();
+  }
+  goOn(hit: StepHit): void {
+    this.wentOn.push(hit);
+  }
+  exits(): readonly RoleExit[] {
+    return this.seenExits;
+  }
+}
+
+export class FakeServer implements ServerTarget {
+  readonly name: ServerName;
+  frozen = false;
+  /** A server that does not notice SIGSTOP. */
+  deaf = false;
+  constructor(name: ServerName) {
+    this.name = name;
+  }
+  freeze(): Promise<void> {
+    this.frozen = !this.deaf;
+    return Promise.resolve();
+  }
+  thaw(): Promise<void> {
+    this.frozen = false;
+    return Promise.resolve();
+  }
+  isFrozen(): Promise<boolean> {
+    return Promise.resolve(this.frozen);
+  }
+  kill(): Promise<void> {
+    return Promise.resolve();
+  }
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export interface FakeTargets extends Targets {
+  readonly links: ReadonlyMap<LinkName, FakeLink>;
+  fakeLink(name: LinkName): FakeLink;
+  fakeServer(name: ServerName): FakeServer;
+  /** What the witness says about the orders topic. */
+  stored: number;
+}
+
+/** A server answers unless it is frozen; a link refuses when it is disabled. */
+export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
+  const links = new Map<LinkName, FakeLink>();
+  const servers = new Map<ServerName, FakeServer>();
+  const fakeLink = (name: LinkName): FakeLink => {
+    const link = links.get(name) ?? new FakeLink(name);
+    links.set(name, link);
+    return link;
+  };
+  const fakeServer = (name: ServerName): FakeServer => {
+    const server = servers.get(name) ?? new FakeServer(name);
+    servers.set(name, server);
+    return server;
+  };
+  const targets: FakeTargets = {
+    links,
+    fakeLink,
+    fakeServer,
+    stored: 0,
+    link: (name) => {
+      if (name === 'replication') throw new Error('no replication here');
+      return fakeLink(name);
+    },
+    server: fakeServer,
+    roles: (role: RoleName) => fakeRoles.filter(({ instance }) => instance.startsWith(`${role}-`)),
+    witness: {
+      ordersTopicEnd: () => Promise.resolve(targets.stored++),
+      ordersStoredSince: () => Promise.resolve(targets.stored),
+      answers: (server) => Promise.resolve(!fakeServer(server).frozen),
+      refuses: (address) => Promise.resolve([...links.values()].some((link) => link.listen === address && !link.enabled)),
+    },
+  };
+  return targets;
+}
