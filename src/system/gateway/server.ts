@@ -49,7 +49,9 @@ function readBody(request: IncomingMessage): Promise<string | null> {
     request.on('end', () => {
       resolve(bytes > BODY_MAX_BYTES ? null : Buffer.concat(chunks).toString());
     });
-    request.on('error', () => {
+    // The client went away in the middle of its body; after `end` this resolves nothing any more.
+    request.on('error', () => undefined);
+    request.on('close', () => {
       resolve(null);
     });
   });

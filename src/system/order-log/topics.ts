@@ -1,12 +1,16 @@
 /**
  * The topics of one namespace, as the system needs them.
  */
+import type { Admin } from 'kafkajs';
+
 import type { HostPort } from '../../domain/role-config.js';
 import type { Namespace } from '../../domain/namespace.js';
 import { createKafka } from './kafka-client.js';
 
 /** Enough for several consumers, few enough for hundreds of namespaces on one small broker. */
 export const DEFAULT_PARTITIONS = 4;
+
+const LEADER_TIMEOUT_MS = 10_000;
 
 export interface TopicSettings {
   readonly address: HostPort;
@@ -19,7 +23,7 @@ export function topicsOf(namespace: Namespace): readonly string[] {
 }
 
 /**
- * Makes both topics where they are missing and waits until they have leaders. Timestamps are the broker's (LogAppendTime), so that no skewed
+ * Makes both topics where they are missing and waits until each partition takes messages. Timestamps are the broker's (LogAppendTime), so that no skewed
  * client clock gets into the evidence; nothing is deleted by age or size. Rejects with kafkajs's error when the broker cannot be used.
  */
 export async function ensureTopics({ address, namespace, partitions }: TopicSettings): Promise<void> {
@@ -41,8 +45,26 @@ export async function ensureTopics({ address, namespace, partitions }: TopicSett
         ],
       })),
     });
+    for (const topic of topicsOf(namespace)) await untilLed(admin, topic);
   } finally {
     await admin.disconnect();
+  }
+}
+
+/**
+ * Metadata names a leader before that broker has taken the partition over, and the first messages would be refused. Offsets are told only by a
+ * leader that is one; kafkajs does not retry that refusal.
+ */
+async function untilLed(admin: Admin, topic: string): Promise<void> {
+  const deadline = performance.now() + LEADER_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 }
 
