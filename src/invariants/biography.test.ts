@@ -1,9 +1,9 @@
 /** The story of a witness: whole, in order of time, and short enough to be read. */
 import { describe, expect, it } from 'vitest';
 import { biographyOf } from './biography.js';
-import { found, openOrder, TOKEN } from './broken-world.js';
-import { edited } from './edited-facts.js';
-import { handWrittenFacts } from './hand-written-facts.js';
+import { found, openOrder, TOKEN } from './broken-world.test-support.js';
+import { edited } from './edited-facts.test-support.js';
+import { handWrittenFacts } from './hand-written-facts.test-support.js';
 import { noLostReservation } from './no-lost-reservation.js';
 
 describe('a biography', () => {

@@ -1,6 +1,6 @@
 /** Messages and events that went astray: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
-import { describe, it } from 'vitest';
-import { drop, ELSEWHERE, expectCaught, nth, openOrder, type BrokenWorld } from './broken-world.js';
+import { describe, expect, it } from 'vitest';
+import { drop, ELSEWHERE, missedIn, nth, openOrder, type BrokenWorld } from './broken-world.test-support.js';
 
 const CASES: readonly BrokenWorld[] = [
   { wrong: 'a resend under a new message id', judge: 'stable-message-id', claim: /2 message ids/, edit: (draft) => { draft.kafka.orders.push({ ...nth(draft.kafka.orders, 0), offset: '77', messageId: ELSEWHERE }); } },
@@ -32,6 +32,6 @@ const CASES: readonly BrokenWorld[] = [
 
 describe('messages and events that went astray', () => {
   it.each(CASES.map((broken) => [broken.judge, broken.wrong, broken] as const))('%s catches: %s', (_, __, broken) => {
-    expectCaught(broken);
+    expect(missedIn(broken)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** In a right world no judge raises an alarm, whatever legal things happened in it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { handWrittenFacts, type WorldOptions } from './hand-written-facts.js';
+import { handWrittenFacts, type WorldOptions } from './hand-written-facts.test-support.js';
 import { INVARIANTS } from './registry.js';
 
 const complaints = (options: Partial<WorldOptions>): string[] => {

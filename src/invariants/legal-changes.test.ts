@@ -1,8 +1,8 @@
 /** Things that look odd and are allowed: a judge that alarms on these cries wolf. */
 import { describe, expect, it } from 'vitest';
-import { arrivalTold, changesOf, found, hexAt, judged, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.js';
-import { edited } from './edited-facts.js';
-import { handWrittenFacts } from './hand-written-facts.js';
+import { arrivalTold, changesOf, found, hexAt, judged, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { edited } from './edited-facts.test-support.js';
+import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
 type LegalChange = Pick<BrokenWorld, 'judge' | 'world' | 'edit'> & { readonly odd: string };
 

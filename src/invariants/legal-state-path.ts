@@ -67,7 +67,7 @@ function pairsAtTheEnd(facts: Facts, tally: Tally): void {
     tally.check();
     const row = reservationRows(facts).get(order.reservationId)?.[0];
     const open = order.status === 10 || order.status === 20 || order.status === 30;
-    const agree = row !== undefined && row.orderId === order.orderId && (open ? row.status === 10 : order.status !== 40 || row.status !== 10);
+    const agree = row?.orderId === order.orderId && (open ? row.status === 10 : order.status !== 40 || row.status !== 10);
     if (agree) continue;
     const reservation = row === undefined ? 'has no row' : `is ${stateName(RESERVATION_STATES, row.status)} with order ${row.orderId ?? 'none'}`;
     tally.violation({

@@ -1,9 +1,9 @@
 /** What is missing, incomplete or contradictory is never green, and never a violation either. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../facts/facts.js';
-import { cancelledOrder, changesOf, drop, ELSEWHERE, found, judged, nth, openOrder, ROW, TOKEN } from './broken-world.js';
-import { edited, without, type Draft } from './edited-facts.js';
-import { handWrittenFacts } from './hand-written-facts.js';
+import { cancelledOrder, changesOf, drop, ELSEWHERE, found, judged, nth, openOrder, ROW, TOKEN } from './broken-world.test-support.js';
+import { edited, without, type Draft } from './edited-facts.test-support.js';
+import { handWrittenFacts } from './hand-written-facts.test-support.js';
 import { INVARIANTS } from './registry.js';
 
 const NEEDS = INVARIANTS.flatMap((invariant) => invariant.needs.map((kind) => [invariant.name, kind] as const));

@@ -80,7 +80,7 @@ function unnamed(facts: Facts, tally: Tally): void {
     if (end === 'order' || end === 'refused' || end === 'released') continue;
     tally.violation({
       kind: 'request', id: told.requestId, subject: { requestId: told.requestId },
-      claim: `Request ${told.requestId} was accepted (${String(told.code ?? 'unreadable answer')}) and no store knows it.`,
+      claim: `Request ${told.requestId} was accepted (${told.code ?? 'unreadable answer'}) and no store knows it.`,
     });
   }
   if (redisOf(facts).records.length === 0 && facts.redis.present) tally.remark('Redis holds no record at all');

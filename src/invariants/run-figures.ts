@@ -30,7 +30,7 @@ export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]
     latencyFromIntended: history === null ? null : latenciesOf(answerLatencies(history)),
     winnersLatency: history === null ? null : latenciesOf(winnersLatencies(facts, history)),
     reservationToOrder: delays.length === 0 ? null : latenciesOf(Float64Array.from(delays, (delay) => delay.delayUs)),
-    recoveryMs: settle === null || settle.drainedUs === null ? null : Math.max(0, (settle.drainedUs - settle.healedUs) / 1000),
+    recoveryMs: settle?.drainedUs == null ? null : Math.max(0, (settle.drainedUs - settle.healedUs) / 1000),
     // One lost reservation is excused by several judges: it was lost once.
     excused: invariants.reduce((most, verdict) => Math.max(most, verdict.excused), 0),
   };

@@ -1,9 +1,10 @@
+/** The merge: which outcome and exit code a run gets from all that was judged, and what no run may be green without. */
 import { describe, expect, it } from 'vitest';
 import { ExitCode, EXIT_CODE_PRECEDENCE, firstThatApplies } from '../exit-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { RunVerdict } from '../facts/verdict.js';
-import { edited, without, type Draft } from '../invariants/edited-facts.js';
-import { handWrittenFacts } from '../invariants/hand-written-facts.js';
+import { edited, without, type Draft } from '../invariants/edited-facts.test-support.js';
+import { handWrittenFacts } from '../invariants/hand-written-facts.test-support.js';
 import { noOversell } from '../invariants/no-oversell.js';
 import { invariantNamed } from '../invariants/registry.js';
 import { SAFETY_INVARIANTS } from '../scenarios/scenario.js';

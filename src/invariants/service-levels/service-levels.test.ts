@@ -1,8 +1,9 @@
+/** Each service level met, missed, not judged and unknown. */
 import { describe, expect, it } from 'vitest';
 import type { Facts, ServiceLevelSpec } from '../../facts/facts.js';
 import type { ServiceLevelVerdict } from '../../facts/verdict.js';
-import { edited, without, type Draft } from '../edited-facts.js';
-import { handWrittenFacts } from '../hand-written-facts.js';
+import { edited, without, type Draft } from '../edited-facts.test-support.js';
+import { handWrittenFacts } from '../hand-written-facts.test-support.js';
 import { SERVICE_LEVELS } from './registry.js';
 
 const CALM = handWrittenFacts({ arrivals: 200, stock: 50 });

@@ -11,7 +11,7 @@ import { ARRIVAL_OUTCOMES, type ArrivalOutcome, type Telling } from '../facts/hi
 import { DEFAULT_MIX, type TrafficMix } from '../facts/load-spec.js';
 import { namespaceOf } from '../domain/namespace.js';
 import type { AllocatorStrategy } from '../domain/role-config.js';
-import { HandWrittenStores, type Fate, type Made } from './hand-written-stores.js';
+import { HandWrittenStores, type Fate, type Made } from './hand-written-stores.test-support.js';
 import { INVARIANTS } from './registry.js';
 
 export interface WorldOptions {

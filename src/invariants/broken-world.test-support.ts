@@ -2,12 +2,11 @@
  * Right worlds to break and the small verbs to break them with, for tests of the judges only: one wrong thing is written down in one line, and an
  * edit that misses its target throws instead of passing in silence.
  */
-import { expect } from 'vitest';
 import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../domain/reason-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { InvariantVerdict } from '../facts/verdict.js';
-import { edited, type Draft } from './edited-facts.js';
-import { handWrittenFacts } from './hand-written-facts.js';
+import { edited, type Draft } from './edited-facts.test-support.js';
+import { handWrittenFacts } from './hand-written-facts.test-support.js';
 import { invariantNamed } from './registry.js';
 
 const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.1, paid: 0.1 }, seed: 5 };
@@ -34,13 +33,12 @@ export function judged(name: string, facts: Facts): InvariantVerdict {
   return invariant.judge(facts);
 }
 
-export function expectCaught(broken: BrokenWorld): InvariantVerdict {
-  const verdict = judged(broken.judge, edited(broken.world ?? TOKEN, broken.edit));
-  expect(verdict).toMatchObject({ outcome: 'violated' });
-  expect(verdict.violations).toBeGreaterThan(0);
-  expect(verdict.first).not.toBeNull();
-  if (broken.claim !== undefined) expect(`${verdict.first?.claim ?? ''} ${verdict.worst?.claim ?? ''}`).toMatch(broken.claim);
-  return verdict;
+/** What the judge missed of the wrong; empty: it was caught, with a witness that says so. */
+export function missedIn(broken: BrokenWorld): readonly string[] {
+  const { outcome, violations, first, worst, note } = judged(broken.judge, edited(broken.world ?? TOKEN, broken.edit));
+  if (outcome !== 'violated' || violations === 0 || first === null || worst === null) return [`${outcome} with ${String(violations)} violations: ${note}`];
+  const claims = `${first.claim} ${worst.claim}`;
+  return broken.claim === undefined || broken.claim.test(claims) ? [] : [`claims ${claims}`];
 }
 
 export function nth<T>(items: readonly T[], index: number): T {
