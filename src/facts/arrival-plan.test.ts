@@ -114,5 +114,5 @@ describe('arrival plan', () => {
     const plan = expandArrivalPlan(spec({ ratePerSecond: 300_000, durationMs: 10_000 }));
     expect(plan.length).toBeGreaterThan(2_990_000);
     expect(plan.dueUs.buffer.byteLength).toBe(plan.length * 8);
-  });
+  }, 30_000);
 });
