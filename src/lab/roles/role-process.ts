@@ -1,4 +1,4 @@
-/** One process of a role instance: spawned with its plan, heard line by line, gone when its exit was seen and its last line was read. */
+/** One process of a role instance: spawned, told to start with its plan, heard line by line, gone when its exit was seen and its last line was read. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
@@ -7,14 +7,13 @@ import { LabError } from '../../facts/lab-error.js';
 import type { RoleExit, StepHit } from '../../facts/targets.js';
 import { monoUs } from '../host-clock.js';
 import { processStat } from './process-stat.js';
-import { ROLE_CONFIG_VARIABLE, ROLE_PLAN_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
+import { ROLE_CONFIG_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
 
 const CONTROL_BOUND_MS = 5_000;
 
 export interface RoleProcessOptions {
   readonly entry: string;
   readonly config: RoleConfig;
-  readonly plan: RolePlan;
   /** Open descriptors; the caller closes its own copies. */
   readonly logDescriptor: number;
   readonly countsDescriptor: number;
@@ -38,7 +37,7 @@ export class RoleProcess {
       // A group of its own: a Ctrl-C at the terminal reaches the lab alone, which then stops the roles in order.
       detached: true,
       stdio: ['pipe', options.logDescriptor, options.logDescriptor, 'pipe', options.countsDescriptor],
-      env: { ...process.env, [ROLE_CONFIG_VARIABLE]: JSON.stringify(options.config), [ROLE_PLAN_VARIABLE]: JSON.stringify(options.plan) },
+      env: { ...process.env, [ROLE_CONFIG_VARIABLE]: JSON.stringify(options.config) },
     });
     this.pid = this.#child.pid ?? -1;
     this.gone = this.#watchEnd(options.config);
@@ -77,6 +76,11 @@ export class RoleProcess {
   /** Does nothing once the exit was seen, so a reused pid is never hit. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Until then it has loaded its code and waits. */
+  begin(plan: RolePlan): void {
+    this.tell({ kind: 'start', plan });
   }
 
   tell(line: LineToRole): void {

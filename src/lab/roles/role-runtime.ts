@@ -1,5 +1,5 @@
 /**
- * The life of a role process under the lab: configuration and plan from the environment, observer on the inherited descriptors, an end when
+ * The life of a role process under the lab: configuration from the environment, plan from the lab, observer on the inherited descriptors, an end when
  * the lab is gone, a graceful stop on SIGTERM. What the role is, the caller says.
  */
 import { writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { RoleConfig } from '../../domain/role-config.js';
 import type { StepObserver } from '../../domain/steps.js';
 import type { RunningRole } from '../../system/role.js';
 import { createStepPlanObserver } from '../step-plan-observer.js';
-import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, ROLE_PLAN_VARIABLE, type LineToRole, type RolePlan } from './role-wire.js';
+import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, type LineToRole, type RolePlan } from './role-wire.js';
 import { createStepCounter } from './step-counts.js';
 
 export interface ComposedUnderLab {
@@ -26,13 +26,29 @@ export interface ProcessEdges {
   exit(code: number): void;
 }
 
-/** Runs until SIGTERM (exit 0), the role's own end (1), a failed start (1) or the end of the lab (1). */
+/** Waits for the plan, then runs until SIGTERM (exit 0), the role's own end (1), a failed start (1) or the end of the lab (1). */
 export async function runRoleProcess(compose: (config: RoleConfig, surroundings: ComposedUnderLab) => Promise<RunningRole>, edges: ProcessEdges): Promise<void> {
   const config = JSON.parse(edges.env[ROLE_CONFIG_VARIABLE] ?? 'null') as RoleConfig | null;
-  const plan = JSON.parse(edges.env[ROLE_PLAN_VARIABLE] ?? 'null') as RolePlan | null;
-  if (config === null || plan === null) {
-    say('error', null, `${ROLE_CONFIG_VARIABLE} and ${ROLE_PLAN_VARIABLE} must be set; this entry is started by the lab`);
+  if (config === null) {
+    say(null, `${ROLE_CONFIG_VARIABLE} must be set; this entry is started by the lab`);
     edges.exit(1);
+    return;
+  }
+  // Ctrl-C and a closed terminal are for the lab, which stops its roles in order.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const terminated = new Promise<null>((resolve) => {
+    process.once('SIGTERM', () => {
+      resolve(null);
+    });
+  });
+  const lab = hearLab(edges.stdin, () => {
+    // The lab is dead and nobody reads what this role would do from here on: no draining, no farewell.
+    edges.exit(1);
+  });
+
+  const plan = await Promise.race([lab.plan, terminated]);
+  if (plan === null) {
+    edges.exit(0);
     return;
   }
   const counter = createStepCounter(COUNTS_DESCRIPTOR, new Set(plan.plans.map(({ step }) => step)), plan.hitsSoFar);
@@ -42,24 +58,13 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     writeLine: (line) => writeSync(LINES_DESCRIPTOR, `${JSON.stringify(line)}\n`),
     signalSelf: (signal) => process.kill(process.pid, signal),
   });
+  lab.onLine((line) => {
+    observer.told(line);
+  });
   const end = (code: number): void => {
     counter.flush();
     edges.exit(code);
   };
-  hearLab(edges.stdin, (line) => {
-    observer.told(line);
-  }, () => {
-    // The lab is dead and nobody reads what this role would do from here on: no draining, no farewell.
-    edges.exit(1);
-  });
-  // Ctrl-C and a closed terminal are for the lab, which stops its roles in order.
-  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  const terminated = new Promise<null>((resolve) => {
-    process.once('SIGTERM', () => {
-      resolve(null);
-    });
-  });
-
   try {
     const skewMs = plan.clockSkewMs;
     const role = await compose(config, { observer, clock: { nowMs: () => Date.now() + skewMs }, mutant: plan.mutant });
@@ -68,24 +73,48 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     await role.stop();
     end(0);
   } catch (cause) {
-    say('error', config.instance, 'can no longer work', cause);
+    say(config.instance, 'can no longer work', cause);
     end(1);
   }
 }
 
-function hearLab(stdin: Readable, onLine: (line: LineToRole) => void, onEnd: () => void): void {
+type LaterLine = Exclude<LineToRole, { kind: 'start' }>;
+
+interface Lab {
+  readonly plan: Promise<RolePlan>;
+  /** From now on; nothing of this kind comes before the plan, and what comes right behind it is kept. */
+  onLine(listener: (line: LaterLine) => void): void;
+}
+
+function hearLab(stdin: Readable, onEnd: () => void): Lab {
   let rest = '';
+  let listener: ((line: LaterLine) => void) | null = null;
+  const early: LaterLine[] = [];
   stdin.setEncoding('utf8');
-  stdin.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(JSON.parse(line) as LineToRole);
-  });
   for (const event of ['end', 'close', 'error'] as const) stdin.once(event, onEnd);
+  const plan = new Promise<RolePlan>((resolve) => {
+    stdin.on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const text of lines) {
+        const line = JSON.parse(text) as LineToRole;
+        if (line.kind === 'start') resolve(line.plan);
+        else if (listener === null) early.push(line);
+        else listener(line);
+      }
+    });
+  });
+  return {
+    plan,
+    onLine(hears) {
+      listener = hears;
+      for (const line of early.splice(0)) hears(line);
+    },
+  };
 }
 
 /** Same shape as the roles' own log lines. Synchronous: the process may be about to end. */
-function say(level: 'error', instance: string | null, text: string, cause?: unknown): void {
-  const error = cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : JSON.stringify(cause);
-  writeSync(2, `${JSON.stringify({ at: new Date().toISOString(), instance, level, text, error })}\n`);
+function say(instance: string | null, text: string, cause?: unknown): void {
+  const reason = cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? null : JSON.stringify(cause);
+  writeSync(2, `${JSON.stringify({ time: new Date().toISOString(), instance, level: 'error', text, reason })}\n`);
 }

@@ -51,6 +51,8 @@ export class RoleSlot implements RoleTarget {
   readonly #exits: RoleExit[] = [];
   readonly #disarmed = new Set<string>();
   #current: RoleProcess | null = null;
+  /** Loaded and waiting, while planned kills are to come: Node takes half a second to load a role, and several on a busy host. */
+  #spare: RoleProcess | null = null;
   #starts = 0;
   #cpuOfTheDead = 0;
   #stopping = false;
@@ -66,32 +68,47 @@ export class RoleSlot implements RoleTarget {
     writeSync(this.#counts, new Float64Array(STEP_NAMES.length));
   }
 
-  /** Spawns a process; `isReady` says when it is. */
+  /** Starts the spare process or a new one; `isReady` says when it is. */
   start(): void {
+    const current = this.#spare ?? this.#spawn();
+    this.#spare = null;
+    this.#current = current;
+    this.#starts += 1;
+    current.begin({
+      plans: this.#spec.plans.filter(({ id }) => !this.#disarmed.has(id)),
+      hitsSoFar: this.stepCounts(),
+      actionsSoFar: this.#actionsSoFar(),
+      mutant: this.#spec.mutant,
+      clockSkewMs: this.#spec.clockSkewMs,
+    });
+    this.#say('started', `process ${String(current.pid)}${this.#starts === 1 ? '' : `, start ${String(this.#starts)}`}`);
+    void this.#announceReady(current);
+    // The first time all roles load at once; its spare comes when it is ready.
+    if (this.#starts > 1) this.#keepSpare();
+  }
+
+  #spawn(): RoleProcess {
     const log = openSync(this.logFile, 'a');
-    const current = new RoleProcess({
+    const spawned = new RoleProcess({
       entry: this.#around.entry,
       config: this.#spec.config,
-      plan: {
-        plans: this.#spec.plans.filter(({ id }) => !this.#disarmed.has(id)),
-        hitsSoFar: this.stepCounts(),
-        actionsSoFar: this.#actionsSoFar(),
-        mutant: this.#spec.mutant,
-        clockSkewMs: this.#spec.clockSkewMs,
-      },
       logDescriptor: log,
       countsDescriptor: this.#counts,
       onHit: (hit) => this.#hits.push(hit),
     });
     closeSync(log);
-    this.#current = current;
-    this.#starts += 1;
-    if (current.pid > 0) this.#around.registerPid(current.pid, this.instance);
-    this.#say('started', `process ${String(current.pid)}${this.#starts === 1 ? '' : `, start ${String(this.#starts)}`}`);
-    void current.gone.then((exit) => {
-      this.#afterDeath(current, exit);
+    if (spawned.pid > 0) this.#around.registerPid(spawned.pid, this.instance);
+    void spawned.gone.then((exit) => {
+      if (spawned === this.#spare) this.#spare = null;
+      else this.#afterDeath(spawned, exit);
     });
-    void this.#announceReady(current);
+    return spawned;
+  }
+
+  #keepSpare(): void {
+    const done = this.#actionsSoFar();
+    const killsAhead = this.#spec.plans.some(({ id, action, times }) => action === 'kill' && !this.#disarmed.has(id) && (done[id] ?? 0) < times);
+    if (killsAhead && !this.#stopping) this.#spare ??= this.#spawn();
   }
 
   #afterDeath(dead: RoleProcess, exit: RoleExit): void {
@@ -117,6 +134,7 @@ export class RoleSlot implements RoleTarget {
         asked.ready = true;
         this.#everReady = true;
         this.#say('ready', `process ${String(asked.pid)}`);
+        this.#keepSpare();
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, HEALTH_EVERY_MS));
@@ -187,6 +205,8 @@ export class RoleSlot implements RoleTarget {
   async disarm(planId: string): Promise<void> {
     if (this.#disarmed.has(planId) || !this.#spec.plans.some(({ id }) => id === planId)) return;
     this.#disarmed.add(planId);
+    const killsAhead = this.#spec.plans.some(({ id, action }) => action === 'kill' && !this.#disarmed.has(id));
+    if (!killsAhead) await this.#endSpare();
     await this.#current?.disarm(planId, this.logFile);
   }
 
@@ -215,6 +235,7 @@ export class RoleSlot implements RoleTarget {
   /** Wakes it, asks it to end, and after 6 s ends it. Problems in words; none when it ended by itself with code 0. */
   async stop(): Promise<readonly string[]> {
     this.expectStop();
+    await this.#endSpare();
     const last = this.#current;
     if (last === null) return [];
     last.signal('SIGTERM');
@@ -233,6 +254,13 @@ export class RoleSlot implements RoleTarget {
     clearInterval(sampler);
     if (problems.length === 0 && exit.code !== 0) problems.push(`${this.instance} ended with ${exit.signal ?? `exit code ${String(exit.code)}`} when asked to stop`);
     return problems;
+  }
+
+  /** It has done nothing, so it is simply killed. */
+  async #endSpare(): Promise<void> {
+    const spare = this.#spare;
+    spare?.signal('SIGKILL');
+    await spare?.gone;
   }
 
   #actionsSoFar(): Record<string, number> {

@@ -1,16 +1,17 @@
 /**
- * What the lab and a role process say to each other. At spawn: the plan in the environment. Then lines of JSON: lab → role on the role's
+ * What the lab and a role process say to each other: its configuration in the environment, then lines of JSON, lab → role on the role's
  * stdin, role → lab on descriptor 3. Descriptor 4 is the file of step counts (`step-counts.ts`). When stdin ends the lab is gone.
+ *
+ * A process does nothing until it is told to `start`: a spare one has loaded everything and waits for the death of the other.
  */
 import type { StepName } from '../../domain/steps.js';
 import type { StepHit, StepPlan } from '../../facts/targets.js';
 
 export const ROLE_CONFIG_VARIABLE = 'SECKILL_ROLE_CONFIG';
-export const ROLE_PLAN_VARIABLE = 'SECKILL_LAB_ROLE_PLAN';
 export const LINES_DESCRIPTOR = 3;
 export const COUNTS_DESCRIPTOR = 4;
 
-/** What a role process is told at spawn, as JSON in `SECKILL_LAB_ROLE_PLAN`. */
+/** What a role process is told when it starts. */
 export interface RolePlan {
   readonly plans: readonly StepPlan[];
   /** Hits of earlier processes of this instance. */
@@ -28,4 +29,7 @@ export type LineFromRole =
   | { readonly kind: 'step'; readonly hit: StepHit; readonly cpuUs: number }
   | { readonly kind: 'disarmed'; readonly planId: string };
 
-export type LineToRole = { readonly kind: 'disarm'; readonly planId: string } | { readonly kind: 'go-on'; readonly planId: string; readonly hit: number };
+export type LineToRole =
+  | { readonly kind: 'start'; readonly plan: RolePlan }
+  | { readonly kind: 'disarm'; readonly planId: string }
+  | { readonly kind: 'go-on'; readonly planId: string; readonly hit: number };
