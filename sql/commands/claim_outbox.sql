@@ -1,5 +1,5 @@
 -- Claims a page of due events; several relays share the work by SKIP LOCKED. An event waits while an earlier one of its aggregate is not
--- SENT, a DEAD one included: events of one order are never overtaken (CASES C33).
+-- SENT, a DEAD one included: events of one order are never overtaken (CASES C33). ANY (ARRAY …): see claim_tokens.
 -- $1 int page size · $2 text name of this claim
 WITH candidates AS MATERIALIZED (
   SELECT o.event_id FROM event_outbox AS o
@@ -14,5 +14,5 @@ WITH candidates AS MATERIALIZED (
 UPDATE event_outbox AS o
    SET status = 10, locked_by = $2::text, locked_at = statement_timestamp(), updated_at = statement_timestamp()
   FROM candidates AS c
- WHERE o.event_id = c.event_id AND o.status IN (0, 30)
+ WHERE o.event_id = c.event_id AND o.event_id = ANY (ARRAY (SELECT event_id FROM candidates)) AND o.status IN (0, 30)
 RETURNING o.event_id, o.topic, o.tag, o.message_key, o.aggregate_id, o.payload::text AS payload, o.headers, o.retry_count, o.max_retry

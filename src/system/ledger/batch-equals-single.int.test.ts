@@ -58,7 +58,9 @@ const CONTENTS = `select jsonb_build_object(
 
 async function reset(fresh: LedgerCase, stock: number): Promise<void> {
   const { seed_tokens: seedTokens } = loadStatements();
-  await fresh.client.query('truncate orders, order_items, payment_record, inventory_reservation, consumer_inbox, event_outbox, inventory_ledger, inventory_token');
+  // DELETE, since TRUNCATE of eight small tables waits for the disk eight times.
+  const tables = ['order_items', 'orders', 'inventory_reservation', 'consumer_inbox', 'event_outbox', 'inventory_ledger', 'inventory_token'];
+  await fresh.client.query(tables.map((table) => `delete from ${table}`).join('; '));
   await fresh.client.query('update sku_inventory set total_stock = $1, available_stock = $1, allocated_stock = 0', [stock]);
   await fresh.client.query({ ...seedTokens, values: [ACTIVITY, SKU, stock] });
 }

@@ -20,7 +20,7 @@ async function heal(): Promise<void> {
 
 async function arm(type: 'limit_data' | 'timeout' | 'reset_peer', stream: 'upstream' | 'downstream'): Promise<void> {
   const attributes = type === 'limit_data' ? { bytes: 0 } : { timeout: 0 };
-  toxic = await (await link.proxy()).addToxic({ name: 'cut', type, stream, toxicity: 1, attributes } as never);
+  toxic = await (await link.proxy()).addToxic({ name: 'cut', type, stream, toxicity: 1, attributes });
 }
 
 /** Cuts each time COMMIT is about to be sent. */
