@@ -100,7 +100,7 @@ it('creates, produces, consumes, commits and deletes, all through the proxy of t
   await consumer.connect();
   await consumer.subscribe({ topics: [topic], fromBeginning: true });
   const value = await new Promise<string>((resolve, reject) => {
-    consumer.run({ autoCommit: false, eachMessage: ({ message }) => Promise.resolve(resolve(message.value?.toString() ?? '')) }).catch(reject);
+    consumer.run({ autoCommit: false, eachMessage: async ({ message }) => { resolve(message.value?.toString() ?? ''); } }).catch(reject);
   });
   expect(value).toBe('v');
   await consumer.commitOffsets([{ topic, partition: 1, offset: '1' }]);

@@ -1,9 +1,10 @@
 // A lab that is killed with SIGKILL, at every stage of its stack's life, leaves no process, no port, no folder and no shared memory.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import type { StackDescription } from '../../facts/stack-description.js';
 import { cacheFolder } from '../cache-folder.js';
 import { busyPorts, foldersIn, freeBlockStart, orphanedSharedMemory, processesOf, startLabProcess, until } from './lab-process.test-support.js';
 import type { LabProcess } from './lab-process.test-support.js';
@@ -67,8 +68,6 @@ describe('killed while the stack starts', () => {
   it('when it makes the folders to copy from: the cache keeps no half of one', async () => {
     const cache = mkdtempSync('/tmp/seckill-test-cache-');
     for (const name of readdirSync(cacheFolder())) if (/^(kafka-[\d.]+|toxiproxy-[\d.]+)$/.test(name)) symlinkSync(join(cacheFolder(), name), join(cache, name));
-    mkdirSync(cache, { recursive: true });
-    const { chmodSync } = await import('node:fs');
     chmodSync(cache, 0o755);
     start(START, { SECKILL_LAB_CACHE: cache });
     await until(() => processesOf(lab.temporary).some((entry) => entry.command === 'initdb' || entry.command === 'java'));
@@ -103,6 +102,15 @@ it('killed after a server was killed and started again', async () => {
     say('KILLED');
     setInterval(() => undefined, 1000);`);
   await lab.waitFor('KILLED');
+  await killAndLook();
+});
+
+it('killed after somebody killed the postmaster, whose shared memory then nobody removed', async () => {
+  start(START);
+  await lab.waitFor('STARTED');
+  const { servers } = JSON.parse(lab.printed().split('STARTED ')[1] ?? '') as StackDescription;
+  process.kill(Number(servers.postgres.pid), 'SIGKILL');
+  await until(() => orphanedSharedMemory().some((id) => !sharedMemoryBefore.includes(id)));
   await killAndLook();
 });
 

@@ -64,6 +64,7 @@ export async function startLocalStack(options: StartOptions): Promise<LocalStack
   if (!Number.isInteger(options.lanes) || options.lanes < 1 || options.lanes > MAX_LANES) {
     throw new LabError('USAGE', `lanes must be 1 to ${String(MAX_LANES)}, not ${String(options.lanes)}`, 'give another number of lanes');
   }
+  if (options.signal?.aborted === true) throw aborted();
   const cache = usableCacheFolder();
   const tools = findTools(cache);
   const id = randomBytes(6).toString('hex');
@@ -71,14 +72,19 @@ export async function startLocalStack(options: StartOptions): Promise<LocalStack
   const abort = (): void => void endReaper(reaper);
   options.signal?.addEventListener('abort', abort, { once: true });
   try {
-    return await startUnderReaper(reaper, id, cache, tools, options);
+    const stack = await startUnderReaper(reaper, id, cache, tools, options);
+    options.signal?.throwIfAborted();
+    return stack;
   } catch (error) {
     await endReaper(reaper);
-    if (options.signal?.aborted === true) throw new LabError('ABORTED', 'aborted while the stack was starting', 'start it again', { cause: error });
-    throw error;
+    throw options.signal?.aborted === true ? aborted(error) : error;
   } finally {
     options.signal?.removeEventListener('abort', abort);
   }
+}
+
+function aborted(cause?: unknown): LabError {
+  return new LabError('ABORTED', 'aborted while the stack was starting', 'start it again', { cause });
 }
 
 async function endReaper(reaper: ReaperClient): Promise<void> {
