@@ -38,6 +38,24 @@ export function columnOf(change: RowChange, column: string): string {
   return value;
 }
 
+/**
+ * The changes of a transaction without the rows that it both made and took back: an order that found no unit is deleted before the commit (paper
+ * `001` §7.4) and was never there for anybody.
+ */
+export function visibleChanges(transaction: CommittedTransaction): readonly RowChange[] {
+  const keyOf = (change: RowChange): string | null => (isStateful(change.table) ? `${change.table} ${columnOf(change, STATEFUL_TABLES[change.table])}` : null);
+  if (!transaction.changes.some((change) => change.kind === 'delete')) return transaction.changes;
+  const made = new Set<string>();
+  const takenBack = new Set<string>();
+  for (const change of transaction.changes) {
+    const key = keyOf(change);
+    if (key === null) continue;
+    if (change.kind === 'insert') made.add(key);
+    if (change.kind === 'delete' && made.has(key)) takenBack.add(key);
+  }
+  return transaction.changes.filter((change) => !takenBack.has(keyOf(change) ?? ''));
+}
+
 function isStateful(table: string): table is StatefulTable {
   return Object.hasOwn(STATEFUL_TABLES, table);
 }
@@ -52,7 +70,7 @@ export const commitHistoryOf: (facts: Facts) => CommitHistory = rememberedPerFac
     const lsn = lsnNumber(transaction.lsn);
     if (lsn <= lastLsn) problems.push(`the commit log is out of order at ${transaction.lsn}`);
     lastLsn = lsn;
-    for (const change of transaction.changes) {
+    for (const change of visibleChanges(transaction)) {
       if (!isStateful(change.table)) continue;
       const key = columnOf(change, STATEFUL_TABLES[change.table]);
       const step: StateStep = { kind: change.kind, status: change.kind === 'delete' ? NaN : Number(columnOf(change, 'status')), transaction };

@@ -1,7 +1,7 @@
 /** Lookups over the stores' facts, made once per facts. Missing evidence gives empty maps: whether that matters is the judge's business. */
 import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
-import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
+import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
 import { rememberedPerFacts } from './remembered.js';
 
 const NO_KAFKA: KafkaFacts = { orders: [], events: [], malformed: [], ordersBounds: [], eventsBounds: [] };
@@ -58,6 +58,9 @@ export const reservationRowsByRequest: (facts: Facts) => ReadonlyMap<string, rea
 
 export const inboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly InboxRow[]> = rememberedPerFacts((facts) =>
   grouped(postgresOf(facts).inbox.filter((row) => row.consumerGroup === facts.run.namespace.ordersGroup), (row) => row.reservationId));
+
+export const outboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly OutboxRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).outbox, (row) => row.aggregateId));
 
 export const topicByReservation: (facts: Facts) => ReadonlyMap<string, readonly OrderLogRecord[]> = rememberedPerFacts((facts) =>
   grouped(kafkaOf(facts).orders, (record) => record.reservationId));

@@ -20,6 +20,18 @@ const lostInFailover: BrokenWorld['edit'] = (draft) => {
   tell(draft, index, 'QUEUED_PENDING_MESSAGE', 202, 'ffffffff-0000-7000-8000-000000000001');
 };
 
+/** Redis forgot a request and reserved for it again; the consumer refused the second by the unique request id and announced it. */
+const secondReservation: BrokenWorld['edit'] = (draft) => {
+  const second = 'ffffffff-0000-7000-8000-000000000001';
+  const bounds = nth(draft.kafka.ordersBounds, 0);
+  draft.kafka.orders.push({ ...nth(draft.kafka.orders, 0), partition: 0, offset: bounds.endOffset, messageId: second, reservationId: second });
+  bounds.endOffset = String(Number(bounds.endOffset) + 1);
+  bounds.committedOffset = bounds.endOffset;
+  draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), messageId: second, reservationId: second, resultCode: 'REJECTED_DUPLICATE_REQUEST', orderId: null });
+  draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: second, aggregateId: second, type: 'RESERVATION_REJECTED' });
+  draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '900', eventId: second, reservationId: second, type: 'RESERVATION_REJECTED' });
+};
+
 const LEGAL: readonly LegalChange[] = [
   { odd: 'a winner told 410 before it was accepted', judge: 'one-answer-per-request', edit: (draft) => {
     const index = arrivalTold(draft, (code, at) => code === 'QUEUED' && draft.history.columns.httpStatus[at] === 202);
@@ -63,6 +75,14 @@ const LEGAL: readonly LegalChange[] = [
   { odd: 'an event delivered twice', judge: 'outbox-complete', edit: (draft) => { draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '999' }); } },
   { odd: 'ledger entries in another order', judge: 'ledger-balanced', world: ROW, edit: (draft) => { draft.postgres.ledger.reverse(); } },
   { odd: 'a reservation inserted as ordered by one statement', judge: 'legal-state-path', edit: (draft) => { for (const change of changesOf(draft, 'inventory_reservation')) if (change.row['status'] === '0') change.row['status'] = '10'; } },
+  { odd: 'an order made and taken back before the commit, for want of a unit', judge: 'legal-state-path', edit: (draft) => {
+    const { changes } = nth(draft.commitLog.transactions, 0);
+    const insert = found(changes, (change) => change.table === 'orders');
+    changes.push({ ...insert, row: { ...insert.row, order_id: '1' } }, { table: 'orders', kind: 'delete', row: { order_id: '1' } });
+  } },
+  { odd: 'a second reservation of one request, refused without a row', judge: 'no-lost-reservation', edit: secondReservation },
+  { odd: 'the Inbox row of a second reservation of one request', judge: 'inbox-once', edit: secondReservation },
+  { odd: 'the event of a second reservation of one request', judge: 'outbox-complete', edit: secondReservation },
   { odd: 'a summary row of sku_inventory that stays behind the tokens', judge: 'stock-conservation', edit: (draft) => { Object.assign(nth(draft.postgres.inventory, 0), { available: 3, allocated: 7 }); } },
   { odd: 'a unit lost in a proven failover', judge: 'no-lost-reservation', edit: lostInFailover },
   { odd: 'an answer about a unit lost in a proven failover', judge: 'honest-answers', edit: lostInFailover },

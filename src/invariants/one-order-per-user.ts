@@ -3,7 +3,7 @@
  * has its own number and the next begins only after the last ended.
  */
 import type { Facts } from '../facts/facts.js';
-import { columnOf } from './commit-history.js';
+import { columnOf, visibleChanges } from './commit-history.js';
 import { grouped, postgresOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { orderIsLive, reservationHoldsUnit } from './state-tables.js';
@@ -55,7 +55,7 @@ function overCommits(facts: Facts, tally: Tally): void {
   const reported = new Set(postgresOf(facts).orders.length === 0 ? [] : usersReported(facts));
   for (const transaction of facts.commitLog.value.transactions) {
     const touched = new Set<string>();
-    for (const change of transaction.changes) {
+    for (const change of visibleChanges(transaction)) {
       if (change.table !== 'orders') continue;
       const orderId = columnOf(change, 'order_id');
       const userId = change.kind === 'delete' ? userOfOrder.get(orderId) : columnOf(change, 'user_id');

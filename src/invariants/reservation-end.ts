@@ -1,6 +1,6 @@
 /** How a reservation ended, by durable facts only: what Redis believes is no end (DESIGN §4, "durable facts first"). */
 import type { Facts } from '../facts/facts.js';
-import { inboxByReservation, ordersByReservation, reservationRows, reservationRowsByRequest } from './indexes.js';
+import { inboxByReservation, ordersByReservation, outboxByReservation, redisByReservation, reservationRows, reservationRowsByRequest, topicByReservation } from './indexes.js';
 import { reservationIsRefused, RESERVATION_STATES, stateName } from './state-tables.js';
 
 export type ReservationEnd =
@@ -26,9 +26,23 @@ export function endOfReservation(facts: Facts, reservationId: string): Reservati
     if (row.status === 40) return { end: 'released' };
     return { end: 'unfinished', why: `the reservation row is left in ${stateName(RESERVATION_STATES, row.status)}` };
   }
-  // A second reservation of one request id has no row of its own, since the request id is unique: its refusal lives in the Inbox.
-  const refusal = inbox.find((entry) => entry.resultCode === 'REJECTED_DUPLICATE_REQUEST');
-  return refusal === undefined ? { end: 'none' } : { end: 'refused' };
+  return endWithoutRow(facts, reservationId);
+}
+
+/**
+ * A second reservation of one request id (Redis forgot the first) can have no row, since the request id is unique. Its end is durable all the same:
+ * the Inbox says refused, or the Outbox holds the event that gives its unit back.
+ */
+function endWithoutRow(facts: Facts, reservationId: string): ReservationEnd {
+  const refused = (inboxByReservation(facts).get(reservationId) ?? []).some((entry) => entry.resultCode === 'REJECTED_DUPLICATE_REQUEST');
+  if (refused) return { end: 'refused' };
+  return requestBelongsToAnother(facts, reservationId) && outboxByReservation(facts).has(reservationId) ? { end: 'released' } : { end: 'none' };
+}
+
+/** Another reservation holds the durable row of this reservation's request. */
+export function requestBelongsToAnother(facts: Facts, reservationId: string): boolean {
+  const known = [...(topicByReservation(facts).get(reservationId) ?? []), ...(redisByReservation(facts).get(reservationId) ?? [])];
+  return known.some(({ requestId }) => (reservationRowsByRequest(facts).get(requestId) ?? []).some((row) => row.reservationId !== reservationId));
 }
 
 /** The same for an accepted request whose answer named no reservation. */

@@ -4,7 +4,7 @@
  */
 import type { Facts } from '../facts/facts.js';
 import type { CommittedTransaction, RowChange } from '../facts/store-facts.js';
-import { columnOf } from './commit-history.js';
+import { columnOf, visibleChanges } from './commit-history.js';
 import { orderHoldsUnit, reservationHoldsUnit } from './state-tables.js';
 
 export interface Bucket {
@@ -103,7 +103,7 @@ export function replayUnits(facts: Facts, atCommit: (units: Units, transaction: 
   const account = new UnitsAccount();
   for (const transaction of facts.commitLog.value.transactions) {
     let moved = false;
-    for (const change of transaction.changes) moved = account.apply(change) || moved;
+    for (const change of visibleChanges(transaction)) moved = account.apply(change) || moved;
     if (moved) atCommit(account, transaction);
   }
 }
