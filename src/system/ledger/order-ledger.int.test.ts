@@ -72,6 +72,8 @@ describe.each(['token', 'row'] as const)('allocator %s', (allocator) => {
     expect(await fresh.one('select status, failure_code from inventory_reservation where reservation_id = $1', [sameUser.reservationId])).toEqual({ status: 20, failure_code: 'REJECTED_DUPLICATE_USER' });
     expect(resultsOf(await ledger.createOrders([{ ...sameUser, messageId: uuidv7() }, { ...sameRequest, messageId: uuidv7() }]))).toEqual(['ALREADY_CLOSED', 'REJECTED_DUPLICATE_REQUEST']);
     expect(await fresh.count('event_outbox')).toBe(3);
+    const inbox = await fresh.client.query<{ code: string }>('select result_code as code from consumer_inbox where order_id is null order by result_code');
+    expect(inbox.rows.map(({ code }) => code)).toEqual(['ALREADY_CLOSED', 'REJECTED_DUPLICATE_REQUEST', 'REJECTED_DUPLICATE_REQUEST', 'REJECTED_DUPLICATE_USER']);
     await expectBalanced(fresh);
   });
 
