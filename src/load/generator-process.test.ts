@@ -45,7 +45,13 @@ beforeAll(async () => {
 afterAll(() => compiled.remove());
 beforeEach(async () => {
   run = await temporaryFolder();
-  stub = await StubGateway.start((request) => request.answer(request.number <= 20 ? 'QUEUED' : 'SOLD_OUT', request.number <= 20 ? { reservationId: '01890000-0000-7000-8000-0000000000ff' } : {}));
+  let arrivals = 0;
+  stub = await StubGateway.start((request) => {
+    if (request.requestId.startsWith('rehearsal')) return request.answer('INVALID');
+    arrivals += 1;
+    if (arrivals <= 20) request.answer('QUEUED', { reservationId: '01890000-0000-7000-8000-0000000000ff' });
+    else request.answer('SOLD_OUT');
+  });
 });
 afterEach(async () => {
   await stub.kill();
@@ -79,7 +85,7 @@ describe('the generator in its own process', () => {
     const pids: number[] = [];
     const generator = await startGenerator(jobOf(load), { entry, onProgress: (step) => progress.push(step), onSpawn: (pid) => pids.push(pid) });
     expect(pids).toEqual([generator.pid]);
-    expect(generator.ready).toMatchObject({ arrivals: 1_200, connected: [64] });
+    expect(generator.ready).toMatchObject({ arrivals: 1_200, connected: [64], rehearsed: 4_000 });
     const startUs = monoNowUs() + 50_000;
     generator.start(startUs);
     const facts = await generator.stormDone;

@@ -27,6 +27,7 @@ import { writeHistory } from './write-history.js';
 
 const POLLS_PER_SECOND_MAX = 2_000;
 const FINAL_POLLS_TIMEOUT_MS = 30_000;
+const REHEARSAL_REQUESTS = 4_000;
 const PROGRESS_EVERY_MS = 500;
 
 export interface GeneratorListener {
@@ -79,7 +80,10 @@ export class Generator {
     const calibration = await calibrate(load);
     const storm = await openStorm(job, parts);
     const connected = await storm.open();
-    return { generator: new Generator(job, listener, tellings, storm, parts), report: { arrivals: plan.length, connected, calibration } };
+    const rehearsalRequests = job.rehearsalRequests ?? REHEARSAL_REQUESTS;
+    const rehearsed = await storm.rehearse(rehearsalRequests);
+    if (rehearsalRequests > 0 && rehearsed === 0) throw new Error('the gateways accept connections and answer nothing');
+    return { generator: new Generator(job, listener, tellings, storm, parts), report: { arrivals: plan.length, connected, rehearsed, calibration } };
   }
 
   /** `startUs`: CLOCK_MONOTONIC microseconds at which arrival 0 of a constant schedule is due. Resolves when every arrival has its outcome. */

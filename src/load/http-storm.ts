@@ -16,6 +16,8 @@ import type { Storm, StormParts } from './storm.js';
 
 /** Sockets of the follow-up clients: 2,000 polls a second at up to 16 ms each. */
 const FOLLOW_UP_CONNECTIONS = 32;
+/** Token of requests that are no arrivals. */
+const REHEARSAL = -1;
 /** All connections are looked at for deadlines this often. */
 const SWEEP_EVERY_US = 10_000;
 
@@ -28,6 +30,7 @@ export class HttpStorm implements Storm {
   readonly #timeoutUs: number;
   /** The first arrival that is neither issued nor dropped. */
   #next = 0;
+  #rehearsal: { unsent: number; open: number; answered: number; readonly resolve: (answered: number) => void } | null = null;
   #aborted = false;
   #sweptUs = -Infinity;
   #questionsSweptUs = -Infinity;
@@ -38,13 +41,16 @@ export class HttpStorm implements Storm {
     this.#timeoutUs = parts.load.requestTimeoutMs * 1000;
     this.#pool = new ConnectionPool(targets, parts.load.connections, {
       free: (nowUs) => {
+        if (this.#rehearsal !== null) this.#rehearseMore(nowUs);
         if (this.#next < this.offered) this.#issue(nowUs);
       },
       answered: (index, nowUs, _askedUs, answer) => {
-        parts.firstAnswers.answered(index, nowUs, answer.status, codeNumberOf(answer.body), reservationIdOf(answer.body), detailsOf(answer));
+        if (index === REHEARSAL) this.#rehearsed(1);
+        else parts.firstAnswers.answered(index, nowUs, answer.status, codeNumberOf(answer.body), reservationIdOf(answer.body), detailsOf(answer));
       },
       lost: (index, nowUs) => {
-        parts.firstAnswers.lost(index, nowUs);
+        if (index === REHEARSAL) this.#rehearsed(0);
+        else parts.firstAnswers.lost(index, nowUs);
       },
     });
     this.#questions = new ConnectionPool(targets, FOLLOW_UP_CONNECTIONS, {
@@ -73,6 +79,20 @@ export class HttpStorm implements Storm {
     const connected = this.#pool.connected();
     if (connected.every((count) => count === 0)) throw new Error('no gateway accepts a connection');
     return connected;
+  }
+
+  async rehearse(requests: number): Promise<number> {
+    if (requests === 0) return 0;
+    const deadline = setInterval(() => {
+      this.#pool.expire(monoNowUs(), this.#timeoutUs);
+    }, SWEEP_EVERY_US / 1000);
+    const answered = await new Promise<number>((resolve) => {
+      this.#rehearsal = { unsent: requests, open: requests, answered: 0, resolve };
+      this.#rehearseMore(monoNowUs());
+    });
+    clearInterval(deadline);
+    this.#rehearsal = null;
+    return answered;
   }
 
   tick(nowUs: number): void {
@@ -131,6 +151,25 @@ export class HttpStorm implements Storm {
       recorder.sent(index, nowUs);
       this.#pool.send(connection, text, index, nowUs);
     }
+  }
+
+  #rehearseMore(nowUs: number): void {
+    const rehearsal = this.#rehearsal;
+    while (rehearsal !== null && rehearsal.unsent > 0) {
+      const connection = this.#pool.acquire();
+      if (connection === null) return;
+      const text = this.#textsOf(connection.target).reserve('malformed', `rehearsal-${String(rehearsal.unsent)}`, '1');
+      rehearsal.unsent -= 1;
+      this.#pool.send(connection, text, REHEARSAL, nowUs);
+    }
+  }
+
+  #rehearsed(answers: number): void {
+    if (this.#rehearsal === null) return;
+    this.#rehearsal.answered += answers;
+    // A lost connection is not opened again before the start, so one request less can be sent for each.
+    this.#rehearsal.open -= 1;
+    if (this.#rehearsal.open === 0 || (this.#pool.inFlight === 0 && answers === 0)) this.#rehearsal.resolve(this.#rehearsal.answered);
   }
 
   /** Arrivals that have waited in vain. */

@@ -50,6 +50,15 @@ export class InprocStorm implements Storm {
     return Promise.resolve([]);
   }
 
+  async rehearse(requests: number): Promise<number> {
+    let answered = 0;
+    for (let request = 0; request < requests; request += 1) {
+      await this.#gateway.submit({ requestId: `rehearsal-${String(request)}`, userId: '1', body: bodyOf('malformed') });
+      answered += 1;
+    }
+    return answered;
+  }
+
   tick(nowUs: number): void {
     const { length } = this.#parts.plan;
     const { intendedUs } = this.#parts.recorder.columns;

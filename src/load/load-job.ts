@@ -27,6 +27,8 @@ export interface LoadJob {
   readonly inproc: InprocJob | null;
   /** Most polls a second in all while the storm runs and settles. Default 2,000. */
   readonly pollsPerSecondMax?: number;
+  /** Malformed requests before the start, to warm both sides up (storm.ts). Default 4,000. */
+  readonly rehearsalRequests?: number;
   /** The last round of polls ends after this, answered or not. Default 30,000. */
   readonly finalPollsTimeoutMs?: number;
 }
@@ -46,6 +48,8 @@ export interface ReadyReport {
   readonly arrivals: number;
   /** Open connections per target, in the order of the targets; empty for `inproc`. */
   readonly connected: readonly number[];
+  /** Malformed requests that the gateways answered before the start. */
+  readonly rehearsed: number;
   /** What the rehearsal against a server of its own showed. */
   readonly calibration: { readonly answered: number; readonly latenessP99Us: number };
 }

@@ -17,6 +17,11 @@ export interface StormParts {
 export interface Storm extends Asker {
   /** Makes what takes time before the start. Open connections per target. Rejects when no gateway can be reached. */
   open(): Promise<readonly number[]>;
+  /**
+   * Sends so many malformed requests as fast as they are answered: they are refused before any store is asked and so have no effect, but both sides' code
+   * is compiled afterwards, which would otherwise be the first second of every storm. Returns how many were answered.
+   */
+  rehearse(requests: number): Promise<number>;
   /** Issues what is due at `nowUs` and ends what is past its deadline. */
   tick(nowUs: number): void;
   /** Called with every tick after the storm; `wanted`: a question is due and nobody was free to ask it. */
