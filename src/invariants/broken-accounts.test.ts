@@ -39,6 +39,8 @@ const CASES: readonly BrokenWorld[] = [
   { wrong: 'a unit leaked from Redis', judge: 'redis-conservation', claim: /have leaked/, edit: (draft) => { draft.redis.stock = (draft.redis.stock ?? 0) - 1; } },
   { wrong: 'a unit given back twice', judge: 'redis-conservation', claim: /given back/, edit: (draft) => { draft.redis.stock = (draft.redis.stock ?? 0) + 1; } },
   { wrong: 'the stock key gone', judge: 'redis-conservation', claim: /gone/, edit: (draft) => { draft.redis.stock = null; } },
+  { wrong: 'a record that Redis has forgotten', judge: 'redis-conservation', claim: /Redis has forgotten it/, edit: (draft) => { draft.redis.records.pop(); } },
+  { wrong: 'a record with the order of somebody else', judge: 'redis-conservation', claim: /Redis says 1\./, edit: (draft) => { found(draft.redis.records, (record) => record.state === 'O').orderId = '1'; } },
   { wrong: 'a leak and a double return that cancel out', judge: 'redis-conservation', claim: /still holds a unit|holds none/, edit: (draft) => {
     found(draft.redis.records, (record) => record.state === 'O').state = 'L';
     found(draft.redis.records, (record) => record.state === 'L' && record.orderId !== null).state = 'O';

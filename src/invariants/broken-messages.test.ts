@@ -26,6 +26,7 @@ const CASES: readonly BrokenWorld[] = [
   { wrong: 'a DEAD event', judge: 'outbox-complete', claim: /DEAD/, edit: (draft) => { nth(draft.postgres.outbox, 0).status = 40; } },
   { wrong: 'an event unsent although drained', judge: 'outbox-complete', claim: /is unsent/, edit: (draft) => { nth(draft.postgres.outbox, 0).status = 10; } },
   { wrong: 'an event marked SENT that the topic lacks', judge: 'outbox-complete', claim: /not in the topic/, edit: (draft) => { draft.kafka.events.splice(0, 1); } },
+  { wrong: 'an event delivered as another', judge: 'outbox-complete', claim: /was delivered as/, edit: (draft) => { nth(draft.kafka.events, 0).aggregateVersion += 1; } },
   { wrong: 'an event of an order that is not there', judge: 'outbox-complete', claim: /the tables do not say so/, edit: (draft) => { drop(draft.postgres.orders, openOrder(draft)); } },
   { wrong: 'a payment never announced', judge: 'outbox-complete', claim: /ORDER_PAID/, edit: (draft) => { openOrder(draft).status = 30; } },
 ];

@@ -3,7 +3,7 @@ import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { acceptancesOf } from './acceptances.js';
 import { commitHistoryOf } from './commit-history.js';
-import { kafkaOf, planOf } from './indexes.js';
+import { kafkaOf, planOf, postgresOf } from './indexes.js';
 import type { EvidenceKind } from './invariant.js';
 import { rememberedPerFacts } from './remembered.js';
 
@@ -20,7 +20,9 @@ export function evidenceGaps(facts: Facts, needs: readonly EvidenceKind[]): read
   if (needs.includes('redis') && facts.redis.present) {
     const { problems } = facts.redis.value;
     if (problems.length > 0) gaps.push(`Redis holds ${String(problems.length)} things that could not be read: ${problems[0] ?? ''}`);
+    gaps.push(...doubled('Redis', 'request', facts.redis.value.records.map((record) => record.requestId)));
   }
+  if (needs.includes('postgres')) gaps.push(...doubledRows(facts));
   if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts));
   if (needs.includes('commitLog') && facts.commitLog.present) gaps.push(...commitHistoryOf(facts).problems);
   return gaps;
@@ -44,6 +46,26 @@ const emptinessOf: (facts: Facts) => readonly string[] = rememberedPerFacts((fac
   if (facts.run.stock > 0 && acceptancesOf(facts).length === 0) return ['not one request was accepted: the run shows nothing'];
   return [];
 });
+
+/** A primary key twice in one snapshot: the snapshot is not one. */
+const doubledRows: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
+  const { orders, reservations, tokens, ledger, inbox, outbox } = postgresOf(facts);
+  return [
+    ...doubled('the snapshot', 'order', orders.map((row) => row.orderId)),
+    ...doubled('the snapshot', 'reservation', reservations.map((row) => row.reservationId)),
+    ...doubled('the snapshot', 'token', tokens.map((row) => row.tokenId)),
+    ...doubled('the snapshot', 'ledger entry', ledger.map((row) => row.ledgerId)),
+    ...doubled('the snapshot', 'Inbox row', inbox.map((row) => `${row.consumerGroup} ${row.messageId}`)),
+    ...doubled('the snapshot', 'event', outbox.map((row) => row.eventId)),
+  ];
+});
+
+function doubled(where: string, what: string, keys: readonly string[]): string[] {
+  if (new Set(keys).size === keys.length) return [];
+  const seen = new Set<string>();
+  const twice = keys.find((key) => seen.size === seen.add(key).size);
+  return [`${where} holds ${what} ${String(twice)} twice`];
+}
 
 function kafkaGaps(facts: Facts): readonly string[] {
   if (!facts.kafka.present) return [];

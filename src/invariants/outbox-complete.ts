@@ -25,7 +25,7 @@ export const outboxComplete: Invariant = {
     changesWithoutEvent(facts, tally);
     eventsWithoutChange(facts, tally);
     for (const row of postgresOf(facts).outbox) delivery(facts, row, tally);
-    sentButAbsent(facts, tally);
+    deliveredAsWritten(facts, tally);
     return tally.verdict();
   },
 };
@@ -120,18 +120,20 @@ function delivery(facts: Facts, row: OutboxRow, tally: Tally): void {
   }
 }
 
-function sentButAbsent(facts: Facts, tally: Tally): void {
+function deliveredAsWritten(facts: Facts, tally: Tally): void {
   if (!facts.kafka.present) return;
   const { events, eventsBounds } = kafkaOf(facts);
   const whole = eventsBounds.every((bounds) => BigInt(bounds.beginOffset) === 0n);
-  const inTopic = new Set(events.map((event) => event.eventId));
+  const delivered = new Map(events.map((event) => [event.eventId, event]));
   for (const row of postgresOf(facts).outbox) {
-    if (row.status !== OutboxStatus.SENT || inTopic.has(row.eventId)) continue;
-    if (!whole) tally.gap('the events topic has lost its beginning, and some events marked sent are not in what is left');
-    else {
-      tally.violation({
-        kind: 'event', id: row.eventId, severity: 2, subject: { reservationId: row.aggregateId }, claim: `Event ${row.eventId} (${row.type}) is marked SENT and is not in the topic.`,
-      });
-    }
+    const event = delivered.get(row.eventId);
+    const violated = (claim: string): void => {
+      tally.violation({ kind: 'event', id: row.eventId, severity: 2, subject: { reservationId: row.aggregateId }, claim: `Event ${row.eventId} (${row.type}) ${claim}.` });
+    };
+    if (event !== undefined) {
+      const same = event.reservationId === row.aggregateId && event.type === row.type && event.aggregateVersion === row.aggregateVersion;
+      if (!same) violated(`was delivered as ${event.type}, version ${String(event.aggregateVersion)}, of reservation ${event.reservationId}`);
+    } else if (row.status === OutboxStatus.SENT && whole) violated('is marked SENT and is not in the topic');
+    else if (row.status === OutboxStatus.SENT) tally.gap('the events topic has lost its beginning, and some events marked sent are not in what is left');
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Facts } from '../facts/facts.js';
 import { provenLosses } from './excuses.js';
-import { postgresOf, redisByReservation, redisOf } from './indexes.js';
+import { ordersByReservation, postgresOf, redisByReservation, redisOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { tallyFor, type Tally } from './tally.js';
 import { heldBySnapshot } from './units-replay.js';
@@ -43,21 +43,26 @@ function compare(facts: Facts, tally: Tally): void {
       claim: `Redis has ${String(redis.stock)} left, the ledger leaves ${String(expected)}: ${redis.stock > expected ? 'units were given back that are held' : 'units have leaked'}.`,
     });
   }
-  if (!afterLoss) statesOfRecords(facts, held, tally);
+  if (!afterLoss) eachRecord(facts, held, tally);
 }
 
-/** Two errors can cancel in the sum: each record that ended without its unit or kept it has to agree with the ledger. */
-function statesOfRecords(facts: Facts, held: ReadonlySet<string>, tally: Tally): void {
+/** Two errors can cancel in the sum: each record has to agree with the ledger on its own, and each durable reservation has to have one. */
+function eachRecord(facts: Facts, held: ReadonlySet<string>, tally: Tally): void {
+  const violated = (reservationId: string, claim: string): void => {
+    tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `Reservation ${reservationId} ${claim}.` });
+  };
   for (const record of redisOf(facts).records) {
     tally.check();
     const givenBack = record.state === 'R' || record.state === 'L';
-    if (givenBack !== held.has(record.reservationId)) continue;
-    tally.violation({
-      kind: 'reservation', id: record.reservationId, subject: { reservationId: record.reservationId },
-      claim: givenBack
-        ? `Reservation ${record.reservationId} is ended in Redis (${record.state}) and still holds a unit in PostgreSQL.`
-        : `Reservation ${record.reservationId} keeps its unit in Redis (${record.state}) and holds none in PostgreSQL.`,
-    });
+    const order = ordersByReservation(facts).get(record.reservationId)?.[0];
+    if (givenBack && held.has(record.reservationId)) violated(record.reservationId, `is ended in Redis (${record.state}) and still holds a unit in PostgreSQL`);
+    else if (!givenBack && !held.has(record.reservationId)) violated(record.reservationId, `keeps its unit in Redis (${record.state}) and holds none in PostgreSQL`);
+    else if (record.orderId !== null && order?.orderId !== record.orderId) violated(record.reservationId, `has ${order === undefined ? 'no order' : `order ${order.orderId}`}, Redis says ${record.orderId}`);
+  }
+  // Nothing expires before the sale has ended: a request that Redis has forgotten could buy again (CASES C9).
+  for (const row of postgresOf(facts).reservations) {
+    tally.check();
+    if (!redisByReservation(facts).has(row.reservationId)) violated(row.reservationId, 'is in PostgreSQL and Redis has forgotten it');
   }
 }
 
