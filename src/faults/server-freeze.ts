@@ -7,6 +7,8 @@ import type { FaultInHand, FaultSurroundings } from './fault.js';
 import { until } from './observation.js';
 
 const HEAL_BOUND_MS = 10_000;
+/** A witness waits so long for an answer that does not come; the last look ends with the outage. */
+const LOOK_MS = 1_000;
 
 export function serverFreeze(server: 'redis-primary' | 'postgres' | 'kafka', lastsMs: number, { targets, clock }: FaultSurroundings): FaultInHand {
   const target = targets.server(server);
@@ -19,7 +21,7 @@ export function serverFreeze(server: 'redis-primary' | 'postgres' | 'kafka', las
       const endUs = clock.monoUs() + lastsMs * 1000;
       await target.freeze();
       await look();
-      await clock.wait((endUs - clock.monoUs()) / 1000, signal);
+      await clock.wait((endUs - clock.monoUs()) / 1000 - LOOK_MS, signal);
       await look();
     },
     async heal() {

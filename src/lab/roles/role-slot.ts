@@ -36,7 +36,7 @@ export interface SlotSurroundings {
 }
 
 const HEALTH_ASK_MS = 1_000;
-const HEALTH_EVERY_MS = 20;
+const HEALTH_EVERY_MS = 40;
 /** The role promises to stop within 5 s. */
 const STOP_BOUND_MS = 6_000;
 const LOG_LINES_TOLD = 15;
