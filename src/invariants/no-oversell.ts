@@ -7,6 +7,7 @@ import type { Facts } from '../facts/facts.js';
 import { acceptancesByReservation } from './acceptances.js';
 import { isExcused } from './excuses.js';
 import { grouped, postgresOf } from './indexes.js';
+import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { endOfReservation } from './reservation-end.js';
 import { orderHoldsUnit } from './state-tables.js';
@@ -74,7 +75,7 @@ function atTheEnd(facts: Facts, tally: Tally): void {
     if (sharing.length < 2) continue;
     tally.violation({
       kind: 'token', id: tokenId ?? 'none', severity: sharing.length - 1, subject: { tokenId, orderId: sharing[1]?.orderId ?? null },
-      claim: `Token ${String(tokenId)} is one unit and stands in ${String(sharing.length)} live orders: ${sharing.map((order) => order.orderId).join(', ')}.`,
+      claim: `Token ${String(tokenId)} is one unit and stands in ${String(sharing.length)} live orders: ${inShort(sharing.map((order) => order.orderId), 3)}.`,
     });
   }
 }

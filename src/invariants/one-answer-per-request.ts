@@ -11,6 +11,7 @@ import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { acceptancesByRequest, type Acceptance } from './acceptances.js';
 import { isExcused } from './excuses.js';
 import { planOf } from './indexes.js';
+import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { endOfReservation } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
@@ -37,7 +38,7 @@ function oneReservation(told: readonly Acceptance[], tally: Tally): void {
   if (reservations.size < 2 || first === undefined) return;
   tally.violation({
     kind: 'request', id: first.requestId, severity: reservations.size, subject: { requestId: first.requestId },
-    claim: `Request ${first.requestId} was told ${String(reservations.size)} reservations: ${[...reservations].join(', ')}.`,
+    claim: `Request ${first.requestId} was told ${String(reservations.size)} reservations: ${inShort(reservations, 3)}.`,
   });
 }
 

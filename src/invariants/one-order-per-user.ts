@@ -5,6 +5,7 @@
 import type { Facts } from '../facts/facts.js';
 import { columnOf, visibleChanges } from './commit-history.js';
 import { grouped, postgresOf } from './indexes.js';
+import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { orderIsLive, reservationHoldsUnit } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
@@ -33,7 +34,7 @@ function inSnapshot(facts: Facts, tally: Tally): void {
     if (rebuy ? live.length <= 1 && numbers.size === owned.length : owned.length <= 1) continue;
     const claim = rebuy && live.length <= 1
       ? `User ${userId} has ${String(owned.length)} orders under ${String(numbers.size)} purchase numbers.`
-      : `User ${userId} has ${String(owned.length)} orders: ${owned.map((order) => order.orderId).join(', ')}.`;
+      : `User ${userId} has ${String(owned.length)} orders: ${inShort(owned.map((order) => order.orderId), 3)}.`;
     tally.violation({ kind: 'user', id: userId, severity: owned.length, subject: { userId }, claim });
   }
   const held = reservations.filter((row) => reservationHoldsUnit(row.status));
@@ -42,7 +43,7 @@ function inSnapshot(facts: Facts, tally: Tally): void {
     if (rows.length < 2) continue;
     tally.violation({
       kind: 'user', id: userId, severity: rows.length, subject: { userId },
-      claim: `User ${userId} holds ${String(rows.length)} reservations: ${rows.map((row) => row.reservationId).join(', ')}.`,
+      claim: `User ${userId} holds ${String(rows.length)} reservations: ${inShort(rows.map((row) => row.reservationId), 3)}.`,
     });
   }
 }
@@ -74,7 +75,7 @@ function overCommits(facts: Facts, tally: Tally): void {
       reported.add(userId);
       tally.violation({
         kind: 'user', id: userId, severity: live.size, subject: { userId },
-        claim: `After commit ${transaction.lsn} user ${userId} holds ${String(live.size)} orders: ${[...live].join(', ')}.`,
+        claim: `After commit ${transaction.lsn} user ${userId} holds ${String(live.size)} orders: ${inShort(live, 3)}.`,
       });
     }
   }

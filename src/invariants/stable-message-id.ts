@@ -4,6 +4,7 @@
  */
 import type { Facts } from '../facts/facts.js';
 import { kafkaOf, ordersTopicIsWhole, postgresOf, redisOf } from './indexes.js';
+import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { tallyFor } from './tally.js';
 
@@ -21,7 +22,7 @@ export const stableMessageId: Invariant = {
       if (messages.size < 2) continue;
       tally.violation({
         kind: 'reservation', id: reservationId, severity: messages.size, subject: { reservationId },
-        claim: `Reservation ${reservationId} goes under ${String(messages.size)} message ids: ${[...messages].map(([id, where]) => `${id} (${where})`).join(', ')}.`,
+        claim: `Reservation ${reservationId} goes under ${String(messages.size)} message ids: ${inShort([...messages].map(([id, where]) => `${id} (${where})`), 3)}.`,
       });
     }
     for (const [messageId, reservations] of reservationsOf) {
@@ -29,7 +30,7 @@ export const stableMessageId: Invariant = {
       if (reservations.size < 2) continue;
       tally.violation({
         kind: 'message', id: messageId, severity: reservations.size, subject: { messageId },
-        claim: `Message ${messageId} speaks for ${String(reservations.size)} reservations: ${[...reservations].join(', ')}.`,
+        claim: `Message ${messageId} speaks for ${String(reservations.size)} reservations: ${inShort(reservations, 3)}.`,
       });
     }
     if (facts.kafka.present && !ordersTopicIsWhole(facts)) tally.gap('the orders topic has lost its beginning: copies under another id may have been in it');

@@ -7,6 +7,7 @@ import type { Facts } from '../facts/facts.js';
 import type { InvariantVerdict, WitnessOfViolation } from '../facts/verdict.js';
 import { biographyOf } from './biography.js';
 import { evidenceGaps } from './evidence-gaps.js';
+import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import type { Subject } from './story.js';
 
@@ -37,11 +38,6 @@ export interface Tally {
 
 /** Longest list of reasons in a note: the rest is counted. */
 const REASONS_SHOWN = 4;
-
-function inShort(reasons: readonly string[]): string {
-  const shown = reasons.slice(0, REASONS_SHOWN).join('; ');
-  return reasons.length > REASONS_SHOWN ? `${shown}; and ${String(reasons.length - REASONS_SHOWN)} more` : shown;
-}
 
 /** A tally that already knows what is missing from the evidence that the invariant needs. */
 export function tallyFor(invariant: Pick<Invariant, 'name' | 'needs' | 'comparesStores'>, facts: Facts): Tally {
@@ -81,9 +77,9 @@ export function tallyFor(invariant: Pick<Invariant, 'name' | 'needs' | 'compares
       // Two stores read at different moments of a moving system differ without anybody being wrong.
       const unfair = violations > 0 && invariant.comparesStores && moving !== null;
       const outcome = violations > 0 && !unfair ? 'violated' : reasons.length > 0 ? 'unknown' : 'holds';
-      const counts = violations > 0 ? `${String(violations)} violations in ${String(checked)} checked` : `${String(checked)} checked`;
+      const counts = violations > 0 ? `${String(violations)} ${violations === 1 ? 'violation' : 'violations'} in ${String(checked)} checked` : `${String(checked)} checked`;
       const said = outcome === 'holds' || violations > 0 ? [counts, ...remarks] : [];
-      const note = [...said, ...(reasons.length > 0 ? [inShort(reasons)] : [])].join('; ');
+      const note = [...said, ...(reasons.length > 0 ? [inShort(reasons, REASONS_SHOWN, '; ')] : [])].join('; ');
       return { name: invariant.name, outcome, checked, violations, first: witness(first), worst: witness(worst), note, excused };
     },
   };
