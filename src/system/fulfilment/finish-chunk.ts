@@ -4,10 +4,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { OrderMessage } from '../../domain/order-message.js';
-import type { fulfilmentMetrics } from '../ledger/ledger-metrics.js';
 import type { OrderLedger, TransactionOutcome } from '../ledger/ledger-port.js';
 import type { BatchContext } from '../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../role.js';
+import type { FulfilmentMetrics } from './fulfilment-metrics.js';
 import { withHeartbeats } from './with-heartbeats.js';
 
 /** Waits between tries of one chunk: 100 ms, growing to 500 ms, so that a healed PostgreSQL is found within half a second. */
@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 500;
 
 export interface ChunkParts {
   readonly ledger: OrderLedger;
-  readonly metrics: ReturnType<typeof fulfilmentMetrics>;
+  readonly metrics: FulfilmentMetrics;
   readonly log: RoleSurroundings['log'];
 }
 
@@ -59,7 +59,7 @@ async function finishHalves(messages: readonly OrderMessage[], context: BatchCon
 
 /** Unknown and not committed are handled alike on purpose: the same messages again, and the Inbox tells what has been done (paper 001 §7.5). */
 function noteTry(end: TransactionOutcome & { readonly reason: string }, messages: readonly OrderMessage[], parts: ChunkParts): void {
-  parts.metrics.redelivered.inc({ cause: end.outcome });
+  parts.metrics.triedAgain(end.outcome);
   parts.log('warn', end.outcome === 'unknown' ? 'COMMIT without an answer' : 'orders not written', { messages: messages.length, reason: end.reason });
 }
 
@@ -70,12 +70,12 @@ async function refuseOne(message: OrderMessage, reason: string, context: BatchCo
     if (!context.isRunning()) throw new BatchInterrupted('stopped while a message was being refused; it comes again');
     const end = await withHeartbeats(parts.ledger.refuse(message), context);
     if (end.outcome === 'committed') {
-      parts.metrics.skipped.inc({ cause: 'refused' });
+      parts.metrics.skipped('refused');
       parts.log('error', 'message refused durably', fields);
       return;
     }
     if (end.outcome === 'refused') {
-      parts.metrics.skipped.inc({ cause: 'unprocessable' });
+      parts.metrics.skipped('unprocessable');
       parts.log('error', 'message skipped: the database refuses even its refusal', { ...fields, refusal: end.reason });
       return;
     }

@@ -1,16 +1,19 @@
 /** The role `consumer`: message → transaction → offset (paper 001 §2). Offsets move only over finished messages (CASES C20). */
 import type { OrderMessage } from '../../domain/order-message.js';
 import type { ConsumerStrategy, RoleConfig } from '../../domain/role-config.js';
-import { fulfilmentMetrics } from '../ledger/ledger-metrics.js';
 import type { OrderLedger } from '../ledger/ledger-port.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
+import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
+import { fulfilmentMetrics } from './fulfilment-metrics.js';
 import { finishChunk, type ChunkParts } from './finish-chunk.js';
 import { readMessage } from './read-message.js';
 
 export interface ConsumerDeps {
   readonly consumer: LogConsumer;
   readonly ledger: OrderLedger;
+  /** The role's recorder. Absent: counted, and shown nowhere. */
+  readonly metrics?: RoleMetrics;
 }
 
 /** Messages per transaction. Throws on a batch size that is no whole number of 1…5000. */
@@ -26,7 +29,7 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
   const chunkSize = chunkSizeOf(config.strategies.consumer);
   // Transactions of one message each do not wait for each other's COMMIT; their offsets still move only when all of the batch are done.
   const lanes = chunkSize === 1 ? config.tuning.postgresPoolSize : 1;
-  const parts: ChunkParts = { ledger: deps.ledger, metrics: fulfilmentMetrics(), log: surroundings.log.bind(surroundings) };
+  const parts: ChunkParts = { ledger: deps.ledger, metrics: fulfilmentMetrics(deps.metrics ?? createRoleMetrics(config.role, config.instance)), log: surroundings.log.bind(surroundings) };
 
   const handle = async (records: readonly ReceivedMessage[], context: BatchContext): Promise<void> => {
     const messages = records.flatMap((record) => readOrSkip(record, parts));
@@ -54,7 +57,7 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
 function readOrSkip(record: ReceivedMessage, parts: ChunkParts): OrderMessage[] {
   const read = readMessage(record);
   if (read.ok) return [read.message];
-  parts.metrics.skipped.inc({ cause: 'malformed' });
+  parts.metrics.skipped('malformed');
   parts.log('error', 'malformed message skipped', { topic: record.topic, partition: record.partition, offset: record.offset, problem: read.problem.slice(0, 300) });
   return [];
 }

@@ -12,6 +12,7 @@ import type { OrderMessage } from '../../domain/order-message.js';
 import { DEFAULT_TUNING, type AllocatorStrategy, type ConsumerStrategy, type RoleConfig, type RoleTuning } from '../../domain/role-config.js';
 import type { RoleInstance } from '../../domain/roles.js';
 import { silentStepObserver, type StepName, type StepObserver } from '../../domain/steps.js';
+import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import type { OrderLedger, TransactionOutcome } from './ledger-port.js';
 import { migrate } from './migrate.js';
@@ -43,6 +44,7 @@ export class LedgerCase implements AsyncDisposable {
   readonly client: Client;
   readonly config: RoleConfig;
   readonly logs: { readonly level: string; readonly text: string; readonly fields: unknown }[] = [];
+  readonly metrics: RoleMetrics = createRoleMetrics('test', 'test-1');
   readonly #closing: (() => Promise<void>)[] = [];
 
   constructor(client: Client, config: RoleConfig) {
@@ -72,7 +74,7 @@ export class LedgerCase implements AsyncDisposable {
 
   /** Closed with the case. */
   ledger(spec: LedgerSpec = {}): OrderLedger {
-    const ledger = createOrderLedger(this.configFor(spec), this.surroundings(spec.observer), spec.overrides);
+    const ledger = createOrderLedger(this.configFor(spec), this.surroundings(spec.observer), { metrics: this.metrics, ...spec.overrides });
     this.closeAtEnd(() => ledger.close());
     return ledger;
   }
@@ -90,6 +92,12 @@ export class LedgerCase implements AsyncDisposable {
 
   async count(table: string, where = 'true'): Promise<number> {
     return (await this.one<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`)).n;
+  }
+
+  /** Sum of a metric's series that carry `label`, such as `cause="40P01"`. */
+  async metric(name: string, label = ''): Promise<number> {
+    const lines = (await this.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes(label));
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }
 
   /** Units held, by the allocator that counts. */

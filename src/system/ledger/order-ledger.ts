@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OrderMessage } from '../../domain/order-message.js';
 import { OrderResult } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
+import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import type { Allocator } from './allocators/allocator-port.js';
 import { ALLOCATORS } from './allocators/registry.js';
@@ -21,10 +22,12 @@ const ATTEMPT_LIMIT = 6;
 /** Well below a consumer's session timeout; after it the consumer's own loop, which sends heartbeats, goes on. */
 const RETRY_BUDGET_MS = 2_500;
 
-/** Parts that a wrong design, or a test, puts in the place of the right ones. */
+/** What the ledger is given besides its configuration; a wrong design, or a test, puts its own parts in the place of the right ones. */
 export interface LedgerOverrides {
   readonly statements?: Statements;
   readonly allocator?: Allocator;
+  /** The role's recorder. Absent: counted, and shown nowhere. */
+  readonly metrics?: RoleMetrics;
 }
 
 /** The ledger of one consumer role, with a pool of its own. Connects on first use. */
@@ -36,7 +39,7 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
     applicationName: config.instance,
     max: config.tuning.postgresPoolSize,
   }, surroundings);
-  const metrics = ledgerMetrics();
+  const metrics = ledgerMetrics(overrides.metrics ?? createRoleMetrics(config.role, config.instance));
   const parts: OrderTransactionParts = {
     inbox: { group: config.namespace.ordersGroup, topic: config.namespace.ordersTopic },
     eventsTopic: config.namespace.eventsTopic,
@@ -55,7 +58,6 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
 
   const run = async (messages: readonly OrderMessage[], refuseAs: OrderResult | null): Promise<TransactionOutcome> => {
     if (messages.length === 0) return { outcome: 'committed', results: [] };
-    const stopTimer = metrics.transactionSeconds.startTimer();
     const startedMs = performance.now();
     let queued = false;
     for (let attempt = 1; ; attempt++) {
@@ -63,18 +65,14 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
       const retries = end.end === 'not-committed' && failureKind(end.error) === 'conflict'
         && attempt < ATTEMPT_LIMIT && performance.now() - startedMs < RETRY_BUDGET_MS;
       if (retries) {
-        metrics.transactionRetries.inc({ cause: sqlStateOf(end.error) ?? (end.error as Error).name });
+        metrics.triedAgain(sqlStateOf(end.error) ?? (end.error as Error).name);
         queued ||= end.error instanceof UnitsLocked;
         await delay(retryDelayMs(attempt));
         continue;
       }
-      stopTimer();
       const outcome = outcomeOf(end);
-      metrics.transactions.inc({ outcome: outcome.outcome });
-      if (outcome.outcome === 'committed') {
-        countResults(metrics, outcome.results);
-        await surroundings.observer.reached('consumer.after-commit', messages.map((message) => message.reservationId));
-      }
+      metrics.transactionEnded(outcome, performance.now() - startedMs);
+      if (outcome.outcome === 'committed') await surroundings.observer.reached('consumer.after-commit', messages.map((message) => message.reservationId));
       return outcome;
     }
   };
@@ -107,11 +105,4 @@ async function queueForSkus(transaction: Transaction, messages: readonly OrderMe
 function retryDelayMs(attempt: number): number {
   const baseMs = 15 * 2 ** (attempt - 1);
   return baseMs + Math.random() * baseMs;
-}
-
-function countResults(metrics: ReturnType<typeof ledgerMetrics>, results: readonly MessageResult[]): void {
-  for (const { repeated, result } of results) {
-    if (repeated) metrics.repeatedMessages.inc();
-    else metrics.results.inc({ result });
-  }
 }

@@ -6,11 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { RoleConfig } from '../../domain/role-config.js';
-import { relayMetrics, type RelayMetrics } from '../ledger/ledger-metrics.js';
 import { describeFailure, isBug } from '../ledger/postgres-failure.js';
 import type { LogProducer, SendResult } from '../order-log/order-log-port.js';
+import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import type { ClaimedEvent, FailedEvent, OutboxStore } from './outbox-store.js';
+import { relayMetrics, type RelayMetrics } from './relay-metrics.js';
 import { createPace, retryDelayMs } from './relay-backoff.js';
 
 /** kafkajs groups messages by partition in quadratic time: 500 is the most one send should carry (LIBRARIES §1.8). */
@@ -20,9 +21,11 @@ const FIGURES_INTERVAL_MS = 1_000;
 export interface RelayDeps {
   readonly producer: LogProducer;
   readonly store: OutboxStore;
+  /** The role's recorder. Absent: counted, and shown nowhere. */
+  readonly metrics?: RoleMetrics;
 }
 
-interface Relay extends RelayDeps {
+interface Relay extends Omit<RelayDeps, 'metrics'> {
   readonly config: RoleConfig;
   readonly surroundings: RoleSurroundings;
   readonly metrics: RelayMetrics;
@@ -30,7 +33,8 @@ interface Relay extends RelayDeps {
 
 /** Starts the relay's loop and returns at once. The returned role owns `deps`. Any number of relays may run side by side. */
 export async function startRelay(deps: RelayDeps, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
-  const relay: Relay = { ...deps, config, surroundings, metrics: relayMetrics() };
+  const metrics = relayMetrics(deps.metrics ?? createRoleMetrics(config.role, config.instance));
+  const relay: Relay = { ...deps, config, surroundings, metrics };
   const stopping = new AbortController();
   const loop = runLoop(relay, stopping.signal);
   const fatal = new Promise<Error>((resolve) => {
@@ -59,11 +63,11 @@ async function runLoop(relay: Relay, stopping: AbortSignal): Promise<void> {
     try {
       if (performance.now() >= recoverAtMs) {
         recoverAtMs = performance.now() + relay.config.tuning.leaseMs / 2;
-        relay.metrics.recoveredLeases.inc(await relay.store.recoverLeases(relay.config.tuning.leaseMs));
+        relay.metrics.recoveredLeases.add(await relay.store.recoverLeases(relay.config.tuning.leaseMs));
       }
       if (performance.now() >= figuresAtMs) {
         figuresAtMs = performance.now() + FIGURES_INTERVAL_MS;
-        await readFigures(relay);
+        relay.metrics.show(await relay.store.figures());
       }
       const { claimed, sent } = await relayPage(relay);
       if (claimed === 0) pauseMs = pace.idle();
@@ -89,7 +93,7 @@ async function relayPage(relay: Relay): Promise<{ readonly claimed: number; read
   await observer.reached('relay.after-claim', ids);
   // Stopped and woken after its lease: others have these events now, and sending them here would only overtake newer ones.
   if (performance.now() - claimedAtMs >= relay.config.tuning.leaseMs) {
-    relay.metrics.lostLeases.inc(events.length);
+    relay.metrics.lostLeases.add(events.length);
     return { claimed: events.length, sent: 0 };
   }
   const results = await Promise.all(events.map((event) => send(relay, event)));
@@ -103,7 +107,7 @@ async function relayPage(relay: Relay): Promise<{ readonly claimed: number; read
 async function send(relay: Relay, event: ClaimedEvent): Promise<SendResult> {
   const headers = { ...event.headers, eventId: event.eventId, type: event.type };
   const result = await relay.producer.send(event.topic, { key: event.key, value: event.value, headers });
-  relay.metrics.sends.inc({ outcome: result.outcome });
+  relay.metrics.sends[result.outcome].add();
   return result;
 }
 
@@ -120,20 +124,13 @@ function failuresOf(events: readonly ClaimedEvent[], results: readonly SendResul
 async function mark(relay: Relay, claim: string, sent: readonly string[], failed: readonly FailedEvent[]): Promise<void> {
   if (sent.length > 0) {
     const marked = await relay.store.markSent(sent, claim);
-    if (marked < sent.length) relay.metrics.lostLeases.inc(sent.length - marked);
+    if (marked < sent.length) relay.metrics.lostLeases.add(sent.length - marked);
   }
   if (failed.length === 0) return;
   const { marked, dead } = await relay.store.markFailed(failed, claim);
-  if (marked < failed.length) relay.metrics.lostLeases.inc(failed.length - marked);
+  if (marked < failed.length) relay.metrics.lostLeases.add(failed.length - marked);
   relay.surroundings.log('warn', 'events not sent', { events: failed.length, dead: dead.length, error: failed[0]?.error ?? null });
   for (const eventId of dead) relay.surroundings.log('error', 'event given up after its last try', { eventId });
-}
-
-async function readFigures(relay: Relay): Promise<void> {
-  const figures = await relay.store.figures();
-  relay.metrics.unsent.set(figures.unsent);
-  relay.metrics.dead.set(figures.dead);
-  relay.metrics.oldestMs.set(figures.oldestMs);
 }
 
 async function healthOf(deps: RelayDeps): Promise<readonly string[]> {

@@ -1,0 +1,20 @@
+/** What the consumer role counts besides its ledger. */
+import type { RoleMetrics } from '../role-metrics.js';
+
+export interface FulfilmentMetrics {
+  /** malformed: no message. refused: refused durably instead of ordered. unprocessable: not even that. */
+  skipped(cause: 'malformed' | 'refused' | 'unprocessable'): void;
+  /** A chunk goes to the ledger once more. */
+  triedAgain(cause: string): void;
+}
+
+export function fulfilmentMetrics(metrics: RoleMetrics): FulfilmentMetrics {
+  return {
+    skipped(cause) {
+      metrics.counter('seckill_consumer_skipped_total', 'Messages that became no order for good, by cause', { cause }).add();
+    },
+    triedAgain(cause) {
+      metrics.counter('seckill_consumer_tried_again_total', 'Chunks handed to the ledger again, by cause', { cause }).add();
+    },
+  };
+}
