@@ -28,6 +28,7 @@ function reasonOf(error: unknown): string {
 
 async function main(): Promise<void> {
   let log = createJsonLog('unknown');
+  // Not by throwing: whatever goes wrong is told once, in one line, under the name of the instance where that is known.
   const die = (text: string, error: unknown): void => {
     log('error', text, { reason: reasonOf(error) });
     process.exit(1);
@@ -41,7 +42,10 @@ async function main(): Promise<void> {
 
   const config = readConfig();
   log = createJsonLog(config.instance);
-  const role = await composeRole(config, { log });
+  const role = await composeRole(config, { log }).catch((error: unknown) => {
+    die('the role could not start', error);
+    throw error;
+  });
   const end = (signal: NodeJS.Signals): void => {
     log('info', 'stopping', { signal });
     setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
