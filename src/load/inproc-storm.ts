@@ -2,8 +2,10 @@
  * The `inproc` transport: the gateway's submit function called in the generator's own process, for rates that sockets cannot carry on a small machine
  * (LOAD §3a). What is measured is the system without its HTTP front, and the generator shares a thread with it: a slow submit shows as lateness.
  */
+import type { Answer } from '../domain/answer.js';
 import { requestIdAt, userIdAt } from '../facts/arrival-plan.js';
 import { ARRIVAL_KINDS, type ArrivalKind } from '../facts/load-spec.js';
+import type { AnswerDetails } from './first-answers.js';
 import { numberOfCode } from './http-answer.js';
 import type { InprocAnswer, InprocGateway } from './inproc-port.js';
 import { monoNowUs } from './mono-clock.js';
@@ -18,6 +20,20 @@ const QUESTIONS_MAX = 64;
 const SWEEP_EVERY_US = 10_000;
 
 const BODY_OF_KIND = ARRIVAL_KINDS.map((kind: ArrivalKind) => bodyOf(kind));
+
+/** Details of the answer at hand: read before the next one, so one object serves all. */
+class DetailsAtHand implements AnswerDetails {
+  answer: Answer | null = null;
+  at: string | null = null;
+
+  orderId(): string | null {
+    return this.answer?.orderId ?? null;
+  }
+
+  location(): string | null {
+    return this.at;
+  }
+}
 
 export class InprocStorm implements Storm {
   offered = 0;
@@ -34,6 +50,7 @@ export class InprocStorm implements Storm {
   #burstWaits = false;
   #sweptUs = -Infinity;
   #questions = 0;
+  readonly #details = new DetailsAtHand();
 
   constructor(gateway: InprocGateway, parts: StormParts) {
     this.#parts = parts;
@@ -146,10 +163,9 @@ export class InprocStorm implements Storm {
   #answered(index: number, { httpStatus, answer, location }: InprocAnswer): void {
     if (this.#expired[index] === 1) return;
     this.#open -= 1;
-    this.#parts.firstAnswers.answered(index, monoNowUs(), httpStatus, numberOfCode(answer.code), answer.reservationId, {
-      orderId: () => answer.orderId,
-      location: () => location,
-    });
+    this.#details.answer = answer;
+    this.#details.at = location;
+    this.#parts.firstAnswers.answered(index, monoNowUs(), httpStatus, numberOfCode(answer.code), answer.reservationId, this.#details);
   }
 
   #lost(index: number): void {
