@@ -10,8 +10,14 @@ export interface Namespace {
   readonly redisPrefix: string;
   readonly ordersTopic: string;
   readonly eventsTopic: string;
+  /** "This order's time is over": Outbox rows whose `available_at` is the order's `expire_at`. */
+  readonly closesTopic: string;
+  /** Messages that could not be worked off, with cause, attempts and origin. */
+  readonly deadLettersTopic: string;
   readonly ordersGroup: string;
   readonly eventsGroup: string;
+  readonly closesGroup: string;
+  readonly deadLettersGroup: string;
 }
 
 export function namespaceOf(id: string): Namespace {
@@ -22,7 +28,11 @@ export function namespaceOf(id: string): Namespace {
     redisPrefix: `${id}:`,
     ordersTopic: `${id}.orders`,
     eventsTopic: `${id}.events`,
+    closesTopic: `${id}.closes`,
+    deadLettersTopic: `${id}.dead-letters`,
     ordersGroup: `${id}.order-create`,
     eventsGroup: `${id}.projector`,
+    closesGroup: `${id}.closer`,
+    deadLettersGroup: `${id}.undertaker`,
   };
 }

@@ -2,7 +2,9 @@
  * The roles of the system and the links (role → store) each one uses. The stack makes one proxy per link and one Kafka listener per
  * role, so a fault hits one role only (DESIGN §8).
  */
-export const ROLE_NAMES = ['gateway', 'consumer', 'scanner', 'relay', 'projector', 'closer', 'reconciler', 'retention'] as const;
+export const ROLE_NAMES = [
+  'gateway', 'consumer', 'scanner', 'relay', 'projector', 'payment', 'closer', 'compensator', 'undertaker', 'reconciler', 'retention',
+] as const;
 export type RoleName = (typeof ROLE_NAMES)[number];
 
 export const STORE_NAMES = ['redis', 'kafka', 'postgres'] as const;
@@ -15,7 +17,14 @@ export const ROLE_LINKS: Readonly<Record<RoleName, readonly StoreName[]>> = {
   scanner: ['redis', 'kafka', 'postgres'],
   relay: ['kafka', 'postgres'],
   projector: ['redis', 'kafka'],
-  closer: ['postgres'],
+  /** HTTP: start of a payment, the channel's callbacks, cancel by the user. */
+  payment: ['postgres'],
+  /** Ends unpaid orders when their time is over. */
+  closer: ['kafka', 'postgres'],
+  /** Works off `compensation_task`. */
+  compensator: ['redis', 'postgres'],
+  /** Classifies dead letters and ends their reservations. */
+  undertaker: ['kafka', 'postgres'],
   reconciler: ['redis', 'kafka', 'postgres'],
   retention: ['postgres'],
 };

@@ -43,6 +43,21 @@ export const STEPS = {
 
   'projector.before-apply': { role: 'projector', links: ['projector-redis'], scenario: 'hot-sku' },
   'projector.after-apply': { role: 'projector', links: ['projector-redis', 'projector-kafka'], scenario: 'hot-sku' },
+
+  'payment.after-record': { role: 'payment', links: ['payment-postgres'], scenario: 'pay-vs-close' },
+  'payment.before-commit': { role: 'payment', links: ['payment-postgres'], scenario: 'pay-vs-close' },
+  'payment.after-commit': { role: 'payment', links: ['payment-postgres'], scenario: 'pay-vs-close' },
+
+  'closer.after-close': { role: 'closer', links: ['closer-postgres'], scenario: 'expiry-wave' },
+  'closer.after-release': { role: 'closer', links: ['closer-postgres'], scenario: 'expiry-wave' },
+  'closer.before-commit': { role: 'closer', links: ['closer-postgres'], scenario: 'expiry-wave' },
+  'closer.after-commit': { role: 'closer', links: ['closer-postgres', 'closer-kafka'], scenario: 'expiry-wave' },
+
+  'reconciler.after-diff': { role: 'reconciler', links: ['reconciler-redis', 'reconciler-kafka', 'reconciler-postgres'], scenario: 'reconcile-under-load' },
+  'reconciler.after-adjust': { role: 'reconciler', links: ['reconciler-redis', 'reconciler-postgres'], scenario: 'reconcile-under-load' },
+  'reconciler.after-rebuild': { role: 'reconciler', links: ['reconciler-redis'], scenario: 'redis-failover' },
+
+  'retention.after-delete': { role: 'retention', links: ['retention-postgres'], scenario: 'expiry-wave' },
 } as const satisfies Record<string, Step>;
 
 export type StepName = keyof typeof STEPS;
