@@ -36,7 +36,8 @@ export const toxiproxy: Dependency = {
     if (installed === null) return missing('toxiproxy-server is neither on PATH nor in the cache');
     return found(`toxiproxy-server${installed.version === null ? '' : ` ${installed.version}`} (${installed.path})`);
   },
-  lackingPackages: (cache) => (findToxiproxy(cache) === null && findGo() === null ? ['golang-go'] : []),
+  // Without recommended packages Go comes with no certificates to trust a registry by.
+  lackingPackages: (cache) => (findToxiproxy(cache) === null && findGo() === null ? ['golang-go', 'ca-certificates'] : []),
   fetch: build,
 };
 
@@ -51,8 +52,8 @@ async function build(workshop: Workshop): Promise<void> {
   await mkdir(made);
   // Without a home Go does not know where to keep modules. GOTOOLCHAIN: no download of another Go behind the user's back.
   const home = process.env['HOME'] === undefined ? { GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'go-build') } : {};
-  const env = plainEnvironment({ ...home, GOBIN: made, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOFLAGS: '-modcacherw' });
-  await workshop.run(go, ['install', `github.com/Shopify/toxiproxy/v2/cmd/server@v${version}`], { env });
+  const env = plainEnvironment({ ...home, GOBIN: made, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' });
+  await workshop.run(go, ['install', '-modcacherw', `github.com/Shopify/toxiproxy/v2/cmd/server@v${version}`], { env });
   await rename(join(made, 'server'), join(made, 'toxiproxy-server'));
   await workshop.publish(made, toxiproxyFolder(workshop.cache, version));
 }

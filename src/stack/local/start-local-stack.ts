@@ -64,7 +64,7 @@ export async function startLocalStack(options: StartOptions): Promise<LocalStack
   if (!Number.isInteger(options.lanes) || options.lanes < 1 || options.lanes > MAX_LANES) {
     throw new LabError('USAGE', `lanes must be 1 to ${String(MAX_LANES)}, not ${String(options.lanes)}`, 'give another number of lanes');
   }
-  if (options.signal?.aborted === true) throw aborted();
+  if (isAborted(options)) throw aborted();
   const cache = usableCacheFolder();
   const tools = findTools(cache);
   const id = randomBytes(6).toString('hex');
@@ -77,10 +77,15 @@ export async function startLocalStack(options: StartOptions): Promise<LocalStack
     return stack;
   } catch (error) {
     await endReaper(reaper);
-    throw options.signal?.aborted === true ? aborted(error) : error;
+    throw isAborted(options) ? aborted(error) : error;
   } finally {
     options.signal?.removeEventListener('abort', abort);
   }
+}
+
+/** A call, because the compiler takes what it once saw of a property for lasting. */
+function isAborted(options: StartOptions): boolean {
+  return options.signal?.aborted === true;
 }
 
 function aborted(cause?: unknown): LabError {
