@@ -1,10 +1,7 @@
 /** `seckill-lab run <scenario>`: options → plan → experiment → exit code. */
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { LabError } from '../facts/lab-error.js';
 import type { LabEventListener } from '../facts/lab-event.js';
-import type { StackDescription } from '../facts/stack-description.js';
 import { abortError } from '../lab/abort.js';
 import type { StackSource } from '../lab/bring-up-stack.js';
 import { runExperiment } from '../lab/run-experiment.js';
@@ -14,6 +11,7 @@ import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
 import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
 import type { Scenario } from '../scenarios/scenario.js';
+import { readStackFile, writeStackFile } from '../stack/stack-file.js';
 import { finalReport } from '../tui/final-report.js';
 import { startFace } from '../tui/select-face.js';
 import type { CommandIo } from './command-io.js';
@@ -38,25 +36,15 @@ function checkedRequest(scenarioName: string, raw: Readonly<Record<string, unkno
   return { scenario, options, mutant };
 }
 
-async function describedStack(file: string): Promise<StackDescription> {
-  try {
-    const parsed = JSON.parse(await readFile(file, 'utf8')) as StackDescription;
-    if (Reflect.get(parsed, 'schemaVersion') !== 1) throw new Error('it is not a stack description of schema version 1');
-    return parsed;
-  } catch (cause) {
-    throw new LabError('STACK_FILE_INVALID', `${file} does not describe a stack: ${cause instanceof Error ? cause.message : String(cause)}`, 'start one with `npx seckill-lab up` and name the file it wrote', { cause });
-  }
-}
-
 async function stackSource(raw: Readonly<Record<string, unknown>>, reportDirectory: string, io: CommandIo): Promise<StackSource> {
   const file = raw['stackFile'];
-  if (typeof file === 'string') return { kind: 'described', description: await describedStack(file) };
+  if (typeof file === 'string') return { kind: 'described', description: await readStackFile(file) };
   if (raw['keepRunning'] !== true) return { kind: 'start', onKept: null };
   return {
     kind: 'start',
     async onKept(stack) {
       const kept = join(reportDirectory, 'stack.json');
-      await writeFile(kept, `${JSON.stringify(stack, null, 2)}\n`);
+      await writeStackFile(kept, stack);
       const { redisPrimary, postgres, kafka } = stack.direct;
       io.stderr(
         `the servers keep running: redis ${redisPrimary.host}:${String(redisPrimary.port)}, postgres ${postgres.host}:${String(postgres.port)} (user ${postgres.user}, password in the file), ` +

@@ -31,6 +31,8 @@ export interface RunPlan {
   readonly mutant: string | null;
 }
 
+/** Open files are limited to 20,000 on common machines, and a socket has two ends on this one host. */
+const CONNECTIONS_MAX = 8_192;
 const ACTIVITY_ID = '9007199254740997';
 const SKU_ID = '9007199254740999';
 
@@ -45,6 +47,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
   const now = new Date();
   const seed = options.seed ?? 1 + Math.floor(Math.random() * 2_147_483_646);
   const namespace = namespaceOf(`r${now.getTime().toString(36)}${(process.pid % 1296).toString(36)}`);
+  const ratePerSecond = options.rate ?? scenario.load.ratePerSecond;
   const transport = options.transport ?? scenario.load.transport;
   return {
     runId: `${scenario.name}/${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}-${String(seed)}`,
@@ -55,7 +58,9 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
     load: {
       ...scenario.load,
       seed,
-      ratePerSecond: options.rate ?? scenario.load.ratePerSecond,
+      ratePerSecond,
+      // Two seconds' worth of sockets: a gateway that is slow for a second after its start must not starve the generator (512 made runs void).
+      connections: Math.max(scenario.load.connections, Math.min(2 * ratePerSecond, CONNECTIONS_MAX)),
       durationMs: options.duration ?? scenario.load.durationMs,
       transport,
       activityId: ACTIVITY_ID,

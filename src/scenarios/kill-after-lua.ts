@@ -12,7 +12,7 @@ export const killAfterLua: Scenario = {
   load: { ...USUAL_CLIENTS, ratePerSecond: 200, durationMs: 45_000, requestTimeoutMs: 2_000 },
   roles: { ...USUAL_ROLES, gateway: 2 },
   tuning: { resendAfterMs: 500 },
-  faults: ['kill-role@step=gateway.after-reserve,every=20,times=50'],
+  faults: ['kill-role@step=gateway.after-reserve,every=10,times=50'],
   settleBoundMs: 30_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [

@@ -48,7 +48,7 @@ export const USUAL_CLIENTS = {
   mix: { repeatShare: 0.1, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null },
   transport: 'http',
   requestTimeoutMs: 5_000,
-  connections: 512,
+  connections: 1_024,
   pollIntervalMs: 500,
   pollsMax: 10,
 } as const satisfies Partial<Scenario['load']>;

@@ -12,5 +12,5 @@ export function composeConsumer(config: RoleConfig, make: PortMaker): Promise<Ru
   const chunkSize = chunkSizeOf(config.strategies.consumer);
   // Whole transactions only: a piece that ends in the middle of one would make it smaller than the strategy says.
   const maxMessages = Math.max(1, Math.floor(MESSAGES_PER_COMMIT / chunkSize)) * chunkSize;
-  return startConsumer({ consumer: make.consumer(ordersTopic, ordersGroup, maxMessages), ledger: make.ledger() }, config, make.surroundings);
+  return startConsumer({ consumer: make.consumer(ordersTopic, ordersGroup, maxMessages), ledger: make.ledger(), metrics: make.metrics }, config, make.surroundings);
 }

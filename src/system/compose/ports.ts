@@ -106,7 +106,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     ledger: () =>
       port('ledger', () => {
         const { allocator } = overrides;
-        return createOrderLedger(config, surroundings, { statements: loadStatements(overrides.statements), ...(allocator === undefined ? {} : { allocator }) });
+        return createOrderLedger(config, surroundings, { statements: loadStatements(overrides.statements), metrics, ...(allocator === undefined ? {} : { allocator }) });
       }),
     reader: () => port('reader', () => createRequestReader(config, surroundings)),
     judge: () => port('judge', () => createReservationJudge(config, surroundings)),
