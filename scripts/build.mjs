@@ -1,6 +1,6 @@
 // Compiles src/ to dist/ and marks the entry as runnable. Called by `npm run build` and, through `prepare`, by `npm ci` and `npm pack`.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,3 @@ try {
 }
 const entry = join(root, 'dist', 'cli.js');
 if (existsSync(entry)) chmodSync(entry, 0o755);
-
-// `npx seckill-lab` in the checkout itself: npx finds a command in node_modules/.bin at once. Without the link it installs the checkout into its
-// own cache first, which takes seconds, builds again, and stays broken when it is ended half-way.
-const bin = join(root, 'node_modules', '.bin');
-if (existsSync(entry) && existsSync(bin)) {
-  rmSync(join(bin, 'seckill-lab'), { force: true });
-  symlinkSync(join('..', '..', 'dist', 'cli.js'), join(bin, 'seckill-lab'));
-}
