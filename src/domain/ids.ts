@@ -13,6 +13,8 @@ export type UserId = string;
 export type OrderId = string;
 export type ActivityId = string;
 export type SkuId = string;
+/** 1–64 of `A-Za-z0-9_.:-`, said by the client in `X-Device-Id`. */
+export type DeviceId = string;
 
 export interface SkuKey {
   readonly activityId: ActivityId;

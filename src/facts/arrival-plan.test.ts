@@ -8,7 +8,7 @@ import { ARRIVAL_KINDS, DEFAULT_MIX, type ArrivalShape, type LoadSpec } from './
 function spec(changes: Partial<LoadSpec> = {}): LoadSpec {
   return {
     seed: 1, ratePerSecond: 1000, durationMs: 1000, shape: { kind: 'poisson' }, mix: DEFAULT_MIX, transport: 'http', activityId: 'a1', skuId: 's1',
-    requestTimeoutMs: 1000, connections: 8, pollIntervalMs: 200, pollsMax: 10, ...changes,
+    requestTimeoutMs: 1000, connections: 8, pollIntervalMs: 200, pollsMax: 10, payers: null, permits: null, ...changes,
   };
 }
 
@@ -104,7 +104,7 @@ describe('arrival plan', () => {
 
   it('names users as BigInt arithmetic would', () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 0xffffffff }), (ordinal) => {
-      const plan: ArrivalPlan = { length: 1, dueUs: new Float64Array(1), kind: new Uint8Array(1), requestOf: new Uint32Array(1), user: Uint32Array.of(ordinal) };
+      const plan: ArrivalPlan = { length: 1, dueUs: new Float64Array(1), kind: new Uint8Array(1), requestOf: new Uint32Array(1), user: Uint32Array.of(ordinal), permitOf: new Uint32Array(1) };
       return userIdAt(plan, 0) === String(9_007_199_254_741_000n + BigInt(ordinal));
     }));
     expect(requestIdAt(spec({ seed: 7 }), { ...expandArrivalPlan(spec()), requestOf: Uint32Array.of(42) }, 0)).toBe('r7-42');

@@ -4,8 +4,8 @@
  *
  * Arrival i of a constant schedule is due at i / rate without accumulated drift; Poisson adds exponential gaps; a spike thins the base.
  */
-import { ARRIVAL_KINDS, type ArrivalKind, type ArrivalShape, type LoadSpec, type TrafficMix } from './load-spec.js';
-import type { RequestId, UserId } from '../domain/ids.js';
+import { ARRIVAL_KINDS, BOT_KINDS, type ArrivalKind, type ArrivalShape, type BotShares, type LoadSpec, type TrafficMix } from './load-spec.js';
+import type { DeviceId, RequestId, UserId } from '../domain/ids.js';
 
 export interface ArrivalPlan {
   readonly length: number;
@@ -17,6 +17,8 @@ export interface ArrivalPlan {
   readonly requestOf: Uint32Array;
   /** Ordinal of the user, from 0. */
   readonly user: Uint32Array;
+  /** Arrival whose permit this one shows: its request's first arrival, or for a replayed permit an earlier one of the same user. */
+  readonly permitOf: Uint32Array;
 }
 
 /** Seeded generator of uniform numbers in [0, 1): mulberry32, 32 bits of state, enough for schedules and shares. */
@@ -65,9 +67,13 @@ const REPEAT = ARRIVAL_KINDS.indexOf('repeat');
 const SAME_USER = ARRIVAL_KINDS.indexOf('same-user');
 const CONFLICT = ARRIVAL_KINDS.indexOf('conflict');
 const MALFORMED = ARRIVAL_KINDS.indexOf('malformed');
+const NO_PERMIT = ARRIVAL_KINDS.indexOf('no-permit');
+const FORGED = ARRIVAL_KINDS.indexOf('forged-permit');
+const EXPIRED = ARRIVAL_KINDS.indexOf('expired-permit');
+const REPLAYED = ARRIVAL_KINDS.indexOf('replayed-permit');
 
 /** Kind of an arrival by one draw; without an earlier request to refer to everything is fresh. */
-function kindOf(draw: number, mix: TrafficMix, hasEarlier: boolean): number {
+function kindOf(draw: number, mix: TrafficMix, bots: BotShares | null, hasEarlier: boolean): number {
   if (!hasEarlier) return FRESH;
   let upTo = mix.repeatShare;
   if (draw < upTo) return REPEAT;
@@ -76,7 +82,19 @@ function kindOf(draw: number, mix: TrafficMix, hasEarlier: boolean): number {
   upTo += mix.sameUserShare;
   if (draw < upTo) return SAME_USER;
   upTo += mix.malformedShare;
-  return draw < upTo ? MALFORMED : FRESH;
+  if (draw < upTo) return MALFORMED;
+  return bots === null ? FRESH : botKindOf(draw - upTo, bots);
+}
+
+function botKindOf(draw: number, bots: BotShares): number {
+  let upTo = bots.noPermit;
+  if (draw < upTo) return NO_PERMIT;
+  upTo += bots.forgedPermit;
+  if (draw < upTo) return FORGED;
+  upTo += bots.expiredPermit;
+  if (draw < upTo) return EXPIRED;
+  upTo += bots.replayedPermit;
+  return draw < upTo ? REPLAYED : FRESH;
 }
 
 /** The whole plan of a load, the same for the same spec on every machine. Three million arrivals take about a third of a second. */
@@ -87,6 +105,9 @@ export function expandArrivalPlan(spec: LoadSpec): ArrivalPlan {
   const kinds = new Uint8Array(length);
   const requestOf = new Uint32Array(length);
   const user = new Uint32Array(length);
+  const bots = spec.permits?.bots ?? null;
+  // Only a replayed permit is another arrival's: without bots the column is that of the requests.
+  const permitOf = bots === null ? requestOf : new Uint32Array(length);
   // Arrivals that others may refer to: fresh ones and new requests of known users. Never malformed ones, which do not reach the stock.
   const sources = new Uint32Array(length);
   let sourceCount = 0;
@@ -95,26 +116,28 @@ export function expandArrivalPlan(spec: LoadSpec): ArrivalPlan {
     const draw = random();
     const hasEarlier = sourceCount > 0;
     const earlier = hasEarlier ? (sources[Math.floor(random() * sourceCount)] ?? 0) : 0;
-    const kind = kindOf(draw, spec.mix, hasEarlier);
+    const kind = kindOf(draw, spec.mix, bots, hasEarlier);
     kinds[index] = kind;
     if (kind === REPEAT || kind === CONFLICT) {
       requestOf[index] = earlier;
       user[index] = user[earlier] ?? 0;
+      permitOf[index] = earlier;
       continue;
     }
     requestOf[index] = index;
-    if (kind === SAME_USER) {
+    permitOf[index] = kind === REPLAYED ? earlier : index;
+    if (kind === SAME_USER || kind === REPLAYED) {
       user[index] = user[earlier] ?? 0;
     } else {
       user[index] = spec.mix.distinctUsers === null ? userCount : userCount % spec.mix.distinctUsers;
       userCount += 1;
     }
-    if (kind !== MALFORMED) {
+    if (kind === FRESH || kind === SAME_USER) {
       sources[sourceCount] = index;
       sourceCount += 1;
     }
   }
-  return { length, dueUs, kind: kinds, requestOf, user };
+  return { length, dueUs, kind: kinds, requestOf, user, permitOf };
 }
 
 /**
@@ -134,6 +157,12 @@ export function userIdAt(plan: ArrivalPlan, index: number): UserId {
 
 export function requestIdAt(spec: LoadSpec, plan: ArrivalPlan, index: number): RequestId {
   return `r${String(spec.seed)}-${String(plan.requestOf[index] ?? index)}`;
+}
+
+/** Device ids: one per user; all bots take turns on a few. */
+export function deviceIdAt(spec: LoadSpec, plan: ArrivalPlan, index: number): DeviceId {
+  const devices = spec.permits?.bots.devices ?? 0;
+  return BOT_KINDS.includes(arrivalKindAt(plan, index)) && devices > 0 ? `bot-${String(index % devices)}` : `d-${String(plan.user[index] ?? 0)}`;
 }
 
 export function arrivalKindAt(plan: ArrivalPlan, index: number): ArrivalKind {

@@ -6,10 +6,10 @@
  * f64 answered, u16 HTTP status, u8 answer code, u8 outcome, 16 bytes reservation id), then a trailer of 16 bytes (magic `SKLHEND1`,
  * u32 rows, u32 checksum of all rows). Without its trailer a file is what was left of a killed generator.
  *
- * history.ndjson: one `Telling` a line while they come; a line `{"line":"storm-end","generator":…}` when every arrival has its outcome; last
+ * history.ndjson: one `Telling` a line while they come, a `PayerTelling` in a line `{"line":"payer",…}`; a line `{"line":"storm-end","generator":…}` when every arrival has its outcome; last
  * a line `{"line":"end","tellings":N,…}`. Without its last line the tellings are incomplete.
  */
-import { ARRIVAL_OUTCOMES, type GeneratorFacts, type HistoryColumns, type Telling } from './history.js';
+import { ARRIVAL_OUTCOMES, type GeneratorFacts, type HistoryColumns, type PayerTelling, type Telling } from './history.js';
 
 export const HISTORY_VERSION = 1;
 export const HISTORY_HEADER_BYTES = 32;
@@ -180,6 +180,7 @@ export function decodeHistory(bytes: Uint8Array, scheduled: number): DecodedHist
 }
 
 export interface TellingsEnd {
+  /** Of clients and payers together. */
   readonly tellings: number;
   /** False when the lab stopped the generator before the last round of polls. */
   readonly finalPollsDone: boolean;
@@ -189,6 +190,10 @@ export interface TellingsEnd {
 
 export function encodeTelling(telling: Telling): string {
   return `${JSON.stringify(telling)}\n`;
+}
+
+export function encodePayerTelling(telling: PayerTelling): string {
+  return `${JSON.stringify({ line: 'payer', ...telling })}\n`;
 }
 
 export function encodeStormEnd(generator: GeneratorFacts): string {
@@ -201,6 +206,7 @@ export function encodeTellingsEnd(end: TellingsEnd): string {
 
 export interface DecodedTellings {
   readonly tellings: readonly Telling[];
+  readonly payerTellings: readonly PayerTelling[];
   /** null: the storm did not reach its end. */
   readonly generator: GeneratorFacts | null;
   readonly end: TellingsEnd | null;
@@ -210,6 +216,7 @@ export interface DecodedTellings {
 /** Decodes `history.ndjson`. Never throws: a line that is no JSON (a torn last line above all) is a problem. */
 export function decodeTellings(text: string): DecodedTellings {
   const tellings: Telling[] = [];
+  const payerTellings: PayerTelling[] = [];
   const problems: string[] = [];
   let generator: GeneratorFacts | null = null;
   let end: TellingsEnd | null = null;
@@ -228,10 +235,18 @@ export function decodeTellings(text: string): DecodedTellings {
     // The writer is this program; the shape of a line is trusted once it is whole.
     if (value['line'] === 'storm-end') generator = value['generator'] as GeneratorFacts;
     else if (value['line'] === 'end') end = value as unknown as TellingsEnd;
+    else if (value['line'] === 'payer') payerTellings.push(withoutLine(value));
     else tellings.push(value as unknown as Telling);
   }
   if (generator === null) problems.push('history.ndjson has no storm-end: the generator ended before the storm did');
   if (end === null) problems.push('history.ndjson has no end: its writer did not finish');
-  else if (end.tellings !== tellings.length) problems.push(`history.ndjson holds ${String(tellings.length)} tellings, its end says ${String(end.tellings)}`);
-  return { tellings, generator, end, problems };
+  else if (end.tellings !== tellings.length + payerTellings.length) {
+    problems.push(`history.ndjson holds ${String(tellings.length + payerTellings.length)} tellings, its end says ${String(end.tellings)}`);
+  }
+  return { tellings, payerTellings, generator, end, problems };
+}
+
+function withoutLine(value: Record<string, unknown>): PayerTelling {
+  const { line: _line, ...telling } = value;
+  return telling as unknown as PayerTelling;
 }

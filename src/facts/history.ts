@@ -54,6 +54,36 @@ export interface Telling {
   readonly location: string | null;
 }
 
+/** What a payer does about its order, and what the payment channel does for it. */
+export const PAYER_ACTS = ['start-payment', 'callback', 'cancel'] as const;
+export type PayerAct = (typeof PAYER_ACTS)[number];
+
+/**
+ * One act of a payer or of the payment channel, and what the payment role answered. Kept apart from `Telling`: it is about money, not about who got
+ * a unit. Asked once each, except that a callback without a good answer is sent again under the same ids, as channels do: one telling per try.
+ */
+export interface PayerTelling {
+  /** `cancel` is the user's own cancel, everything else is `payment`. */
+  readonly kind: 'payment' | 'cancel';
+  readonly act: PayerAct;
+  /** Arrival that made the request the order came from. */
+  readonly arrival: number;
+  readonly userId: UserId;
+  /** The order named in the request; of a callback for an unknown order, one that nobody has. */
+  readonly orderId: OrderId;
+  /** Ids and figures of a callback; null for the other acts. */
+  readonly channelTradeNo: string | null;
+  readonly callbackId: string | null;
+  readonly amountMinor: string | null;
+  readonly channelSays: 'SUCCEEDED' | 'FAILED' | null;
+  readonly askedUs: number;
+  /** null: no answer, so the act may have had its effect. */
+  readonly answeredUs: number | null;
+  readonly httpStatus: number | null;
+  /** `code` of the answer as it was sent; null: none or unreadable. */
+  readonly code: string | null;
+}
+
 export interface GeneratorFacts {
   readonly scheduled: number;
   readonly issued: number;
@@ -75,6 +105,8 @@ export interface GeneratorFacts {
 export interface HistoryFacts {
   readonly columns: HistoryColumns;
   readonly tellings: readonly Telling[];
+  /** In the order in which they were answered or given up. Empty when nobody pays. */
+  readonly payerTellings: readonly PayerTelling[];
   readonly generator: GeneratorFacts;
   /** Every index of the plan is there exactly once. */
   readonly complete: boolean;

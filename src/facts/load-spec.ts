@@ -26,6 +26,65 @@ export interface TrafficMix {
   readonly distinctUsers: number | null;
 }
 
+/** How often the world outside does what; 0…1 each. */
+export interface PayerShares {
+  /** Of the clients who hear that they have an order; what is left of 1 never pays. */
+  readonly inTime: number;
+  readonly late: number;
+  /** Pays two times: two trades at the channel for one order. */
+  readonly twice: number;
+  readonly cancel: number;
+}
+
+/** Callbacks of the channel that are not as they should be; shares of all that pay, 0…1 each. */
+export interface ChannelFaults {
+  /** The same callback (same ids) comes once more. */
+  readonly repeated: number;
+  /** After the callback another one, under its own id, says the opposite of the same trade. */
+  readonly contradicted: number;
+  /** The trade's amount is not the order's: one minor unit less. */
+  readonly wrongAmount: number;
+  /** One more callback, for an order that does not exist. */
+  readonly unknownOrder: number;
+}
+
+/**
+ * Clients who pay, with the payment channel that tells the system of it: `payer-plan.ts` expands it per order. A payer acts once, some time after it heard
+ * of its order; the time is drawn evenly from the range of its kind.
+ */
+export interface PayerSpec {
+  readonly shares: PayerShares;
+  readonly channel: ChannelFaults;
+  /** For those in time, those who pay twice and those who cancel. Milliseconds after the order was heard of. */
+  readonly afterMsMin: number;
+  readonly afterMsMax: number;
+  /** For the late ones: a range that reaches beyond the payment window, or lies around its end so that payment and expiry meet. */
+  readonly lateAfterMsMin: number;
+  readonly lateAfterMsMax: number;
+  /** Between the start of a payment and the channel's first callback, and between two callbacks. */
+  readonly callbackAfterMs: number;
+}
+
+/** Bots, as shares of all arrivals, 0…1. */
+export interface BotShares {
+  readonly noPermit: number;
+  /** Signed with another secret. */
+  readonly forgedPermit: number;
+  /** Signed rightly, and its time was over before the storm. */
+  readonly expiredPermit: number;
+  /** The permit of an earlier arrival of this user, with a new request id. */
+  readonly replayedPermit: number;
+  /** All bots together use so many devices, in turn. Everyone else has one of its own. */
+  readonly devices: number;
+}
+
+/** Permits and device ids of the arrivals: everyone who is no bot shows a permit of its own. */
+export interface PermitLoad {
+  /** A permit's time, from the start of the storm on. */
+  readonly validForMs: number;
+  readonly bots: BotShares;
+}
+
 export interface LoadSpec {
   readonly seed: number;
   readonly ratePerSecond: number;
@@ -42,9 +101,19 @@ export interface LoadSpec {
   /** Accepted and indeterminate requests poll their Location this often until they hear a final state, and once after settling. */
   readonly pollIntervalMs: number;
   readonly pollsMax: number;
+  /** null: nobody pays. */
+  readonly payers: PayerSpec | null;
+  /** null: nobody shows a permit or names a device. */
+  readonly permits: PermitLoad | null;
 }
 
 export const DEFAULT_MIX: TrafficMix = { repeatShare: 0.1, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null };
 
-export const ARRIVAL_KINDS = ['fresh', 'repeat', 'same-user', 'conflict', 'malformed'] as const;
+/** Append only: the numbers stand in saved plans' expansions. */
+export const ARRIVAL_KINDS = [
+  'fresh', 'repeat', 'same-user', 'conflict', 'malformed', 'no-permit', 'forged-permit', 'expired-permit', 'replayed-permit',
+] as const;
 export type ArrivalKind = (typeof ARRIVAL_KINDS)[number];
+
+/** Arrivals that must never get anything. */
+export const BOT_KINDS: readonly ArrivalKind[] = ['no-permit', 'forged-permit', 'expired-permit', 'replayed-permit'];

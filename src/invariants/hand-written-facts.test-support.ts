@@ -48,11 +48,13 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     load: {
       seed: options.seed, ratePerSecond: RATE, durationMs: (options.arrivals * 1000) / RATE, shape: { kind: 'constant' },
       mix: { ...DEFAULT_MIX, repeatShare: 0, ...options.mix }, transport: 'http', activityId: '7', skuId: '70', requestTimeoutMs: 1_000, connections: 10,
-      pollIntervalMs: 500, pollsMax: 5,
+      pollIntervalMs: 500, pollsMax: 5, payers: null, permits: null,
     },
     stock: options.stock,
     strategies: { consumer: 'single', allocator: options.allocator },
     rules: { restockOnCancel: true, rebuyAfterCancel: false },
+    admission: null,
+    failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
     clock: {
       atStart: { monoUs: START_US - 1_000_000, wallUs: START_WALL_US - 1_000_000 },
       atEnd: { monoUs: endUs, wallUs: START_WALL_US + (endUs - START_US) },
@@ -120,7 +122,7 @@ export function handWrittenFacts(given: Partial<WorldOptions> = {}): Facts {
   const { tellings, ...columns } = told;
   return {
     run,
-    history: present({ columns, tellings, generator: measureGenerator(columns, { cpuSeconds: 1, maxTickGapUs: 1_000 }), complete: true, problems: [] }),
+    history: present({ columns, tellings, payerTellings: [], generator: measureGenerator(columns, { cpuSeconds: 1, maxTickGapUs: 1_000 }), complete: true, problems: [] }),
     redis: present(stores.redisFacts()),
     kafka: present(stores.kafkaFacts()),
     postgres: present(stores.postgresFacts()),

@@ -9,7 +9,7 @@ import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js
 import type { ActivityRules } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import type { Manifest } from '../facts/run-store.js';
-import type { Scenario } from '../scenarios/scenario.js';
+import { USUAL_RULES, type Scenario } from '../scenarios/scenario.js';
 import { gitState, toolVersions } from './provenance.js';
 import { readClockPair } from './host-clock.js';
 import type { RunOptions } from './run-options.js';
@@ -69,7 +69,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
     stock: options.stock ?? scenario.stock,
     strategies: { consumer: options.consumer ?? 'batch:500', allocator: options.allocator ?? 'token' },
     tuning: { ...DEFAULT_TUNING, ...scenario.tuning },
-    rules: { restockOnCancel: true, rebuyAfterCancel: false },
+    rules: scenario.rules ?? USUAL_RULES,
     instances: instancesOf(scenario.roles, options),
     faults: [...scenario.faults, ...(options.fault ?? [])],
     mutant,

@@ -76,6 +76,8 @@ function rehearsalOf(load: LoadSpec): LoadSpec {
     connections: 32,
     pollIntervalMs: 50,
     pollsMax: 4,
+    payers: null,
+    permits: null,
   };
 }
 

@@ -61,5 +61,5 @@ export async function readHistory(directory: string, load: LoadSpec): Promise<Hi
   const { cpuSeconds, maxTickGapUs } = told.generator ?? { cpuSeconds: 0, maxTickGapUs: 0 };
   const generator = measureGenerator(history.columns, { cpuSeconds, maxTickGapUs });
   if (told.generator !== null && history.problems.length === 0) problems.push(...accountProblems(told.generator, generator));
-  return { columns: history.columns, tellings: told.tellings, generator, complete: problems.length === 0, problems };
+  return { columns: history.columns, tellings: told.tellings, payerTellings: told.payerTellings, generator, complete: problems.length === 0, problems };
 }

@@ -18,7 +18,7 @@ import { Ticker } from './ticker.js';
 export function loadSpec(changes: Partial<LoadSpec> = {}): LoadSpec {
   return {
     seed: 3, ratePerSecond: 1_000, durationMs: 500, shape: { kind: 'constant' }, mix: { ...DEFAULT_MIX, repeatShare: 0 }, transport: 'http', activityId: '1', skuId: '2',
-    requestTimeoutMs: 5_000, connections: 64, pollIntervalMs: 50, pollsMax: 20, ...changes,
+    requestTimeoutMs: 5_000, connections: 64, pollIntervalMs: 50, pollsMax: 20, payers: null, permits: null, ...changes,
   };
 }
 

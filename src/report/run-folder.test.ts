@@ -38,7 +38,7 @@ async function writeHistory(directory: string): Promise<void> {
   await writeFile(join(directory, 'history.ndjson'), encodeStormEnd(GENERATOR) + encodeTellingsEnd({ tellings: 0, finalPollsDone: true, finalPollsUnanswered: 0 }));
 }
 
-const HISTORY: Facts['history'] = { present: true, value: { columns, tellings: [], generator: GENERATOR, complete: true, problems: [] } };
+const HISTORY: Facts['history'] = { present: true, value: { columns, tellings: [], payerTellings: [], generator: GENERATOR, complete: true, problems: [] } };
 const FACTS: Facts = { ...SAMPLE_FACTS, history: HISTORY };
 
 async function savedRun(facts: Facts = FACTS): Promise<string> {
