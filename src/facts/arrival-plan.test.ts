@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { arrivalKindAt, expandArrivalPlan, requestIdAt, userIdAt, type ArrivalPlan } from './arrival-plan.js';
-import { ARRIVAL_KINDS, DEFAULT_MIX, type ArrivalShape, type LoadSpec } from './load-spec.js';
+import { arrivalKindAt, deviceIdAt, expandArrivalPlan, requestIdAt, userIdAt, type ArrivalPlan } from './arrival-plan.js';
+import { ARRIVAL_KINDS, BOT_KINDS, DEFAULT_MIX, type ArrivalKind, type ArrivalShape, type LoadSpec } from './load-spec.js';
 
 function spec(changes: Partial<LoadSpec> = {}): LoadSpec {
   return {
@@ -108,6 +108,34 @@ describe('arrival plan', () => {
       return userIdAt(plan, 0) === String(9_007_199_254_741_000n + BigInt(ordinal));
     }));
     expect(requestIdAt(spec({ seed: 7 }), { ...expandArrivalPlan(spec()), requestOf: Uint32Array.of(42) }, 0)).toBe('r7-42');
+  });
+
+  it('draws bots by their shares, lets them replay permits of known users, and gives them few devices', () => {
+    const bots = { noPermit: 0.2, forgedPermit: 0.1, expiredPermit: 0.05, replayedPermit: 0.05, devices: 7 };
+    const load = spec({ ratePerSecond: 20_000, durationMs: 2_000, permits: { validForMs: 60_000, bots } });
+    const plan = expandArrivalPlan(load);
+    const shareOf = (kind: ArrivalKind): number => (countKinds(plan)[ARRIVAL_KINDS.indexOf(kind)] ?? 0) / plan.length;
+    expect(shareOf('no-permit')).toBeCloseTo(0.2, 1);
+    expect(shareOf('replayed-permit')).toBeCloseTo(0.05, 1);
+    const devices = { bots: new Set<string>(), clients: new Set<string>() };
+    for (let index = 0; index < plan.length; index += 1) {
+      const kind = arrivalKindAt(plan, index);
+      const isBot = BOT_KINDS.includes(kind);
+      devices[isBot ? 'bots' : 'clients'].add(deviceIdAt(load, plan, index));
+      const permit = plan.permitOf[index] ?? -1;
+      if (kind === 'replayed-permit') {
+        expect(permit).toBeLessThan(index);
+        expect(plan.user[permit]).toBe(plan.user[index]);
+        expect(plan.requestOf[index]).toBe(index);
+      } else {
+        expect(permit).toBe(plan.requestOf[index]);
+      }
+      // Nothing refers to what a bot sent.
+      expect(isBot && plan.requestOf[index] !== index).toBe(false);
+    }
+    expect(devices.bots.size).toBe(7);
+    expect(devices.clients.size).toBeGreaterThan(10_000);
+    expect(sameBytes(expandArrivalPlan(spec()), expandArrivalPlan(spec({ permits: { validForMs: 1, bots: { ...bots, noPermit: 0, forgedPermit: 0, expiredPermit: 0, replayedPermit: 0 } } })))).toBe(true);
   });
 
   it('expands three million arrivals', () => {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 
 import {
   HISTORY_HEADER_BYTES, HISTORY_ROW_BYTES, HISTORY_TRAILER_BYTES, checksumRows, decodeHistory, decodeTellings, emptyColumns, encodeHistoryHeader, encodeHistoryRows,
-  encodeHistoryTrailer, encodeStormEnd, encodeTelling, encodeTellingsEnd,
+  encodeHistoryTrailer, encodePayerTelling, encodeStormEnd, encodeTelling, encodeTellingsEnd,
 } from './history-file.js';
-import { ARRIVAL_OUTCOMES, type GeneratorFacts, type HistoryColumns, type Telling } from './history.js';
+import { ARRIVAL_OUTCOMES, type GeneratorFacts, type HistoryColumns, type PayerTelling, type Telling } from './history.js';
 
 function encode(columns: HistoryColumns, startedUs = 1_000, chunk = 7): Uint8Array {
   const parts: Uint8Array[] = [encodeHistoryHeader(columns.length, startedUs)];
@@ -95,21 +95,25 @@ describe('history.bin', () => {
 const telling: Telling = {
   kind: 'poll', arrival: 3, requestId: 'r1-3', userId: '9007199254741003', askedUs: 1.5, answeredUs: 2.5, httpStatus: 200, code: 'ORDERED', reservationId: null, orderId: '12', location: null,
 };
+const payerTelling: PayerTelling = {
+  kind: 'payment', act: 'callback', arrival: 3, userId: '9007199254741003', orderId: '12', channelTradeNo: 't1-3-0', callbackId: 'c1-3-0', amountMinor: '9900', channelSays: 'SUCCEEDED',
+  askedUs: 3.5, answeredUs: null, httpStatus: null, code: null,
+};
 const generator: GeneratorFacts = {
   scheduled: 1, issued: 1, answered: 1, dropped: 0, notSent: 0, indeterminate: 0, latenessP50Us: 1, latenessP99Us: 1, latenessMaxUs: 1, startedUs: 1, endedUs: 2, cpuSeconds: 0.1, maxTickGapUs: 5,
 };
 
 describe('history.ndjson', () => {
-  const whole = encodeTelling(telling) + encodeStormEnd(generator) + encodeTelling(telling) + encodeTellingsEnd({ tellings: 2, finalPollsDone: true, finalPollsUnanswered: 0 });
+  const whole = encodeTelling(telling) + encodeStormEnd(generator) + encodePayerTelling(payerTelling) + encodeTelling(telling) + encodeTellingsEnd({ tellings: 3, finalPollsDone: true, finalPollsUnanswered: 0 });
 
   it('reads back what was written', () => {
     expect(decodeTellings(whole)).toEqual({
-      tellings: [telling, telling], generator, end: { line: 'end', tellings: 2, finalPollsDone: true, finalPollsUnanswered: 0 }, problems: [],
+      tellings: [telling, telling], payerTellings: [payerTelling], generator, end: { line: 'end', tellings: 3, finalPollsDone: true, finalPollsUnanswered: 0 }, problems: [],
     });
   });
 
   it('notices every torn end and a missing line', () => {
     for (let length = 0; length < whole.length - 1; length += 1) expect(decodeTellings(whole.slice(0, length)).problems, String(length)).not.toEqual([]);
-    expect(decodeTellings(whole.slice(whole.indexOf('\n') + 1)).problems).toEqual(['history.ndjson holds 1 tellings, its end says 2']);
+    expect(decodeTellings(whole.slice(whole.indexOf('\n') + 1)).problems).toEqual(['history.ndjson holds 2 tellings, its end says 3']);
   });
 });
