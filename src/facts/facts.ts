@@ -17,6 +17,21 @@ export interface ActivityRules {
   readonly rebuyAfterCancel: boolean;
 }
 
+/** Bounds of admission by the age of the oldest message that is not worked off. */
+export interface AdmissionFacts {
+  readonly maxOldestAgeMs: number;
+  /** How often the system looks, and so how long it may take to close. */
+  readonly controlPeriodMs: number;
+}
+
+/** How long after a store has gone a gateway may still accept. */
+export interface FailClosedFacts {
+  /** A reserve call that was under way when Redis went may still succeed for this long. */
+  readonly inFlightBoundMs: number;
+  /** The breaker of a dead broker opens within this time; null: the run has no breaker. */
+  readonly breakerOpensWithinMs: number | null;
+}
+
 export interface RunFacts {
   readonly scenario: string;
   readonly namespace: Namespace;
@@ -24,6 +39,9 @@ export interface RunFacts {
   readonly stock: number;
   readonly strategies: Strategies;
   readonly rules: ActivityRules;
+  /** null: admission is not bound by age in this run. */
+  readonly admission: AdmissionFacts | null;
+  readonly failClosed: FailClosedFacts;
   readonly clock: ClockFacts;
   /** Names of the judges that count for this run. */
   readonly invariants: readonly string[];

@@ -21,8 +21,12 @@ export interface RedisRecord {
   readonly reservedAtMs: number;
   readonly expiresAtMs: number;
   readonly orderId: OrderId | null;
+  /** Why it ended, in the words of the event that ended it; null: it has not, or nobody said. */
+  readonly reason: string | null;
   /** Version of the aggregate last applied by the projector; 0: none. */
   readonly appliedVersion: number;
+  /** Its unit went back to the stock key. */
+  readonly unitReturned: boolean;
 }
 
 export interface RedisFacts {
@@ -61,6 +65,25 @@ export interface EventLogRecord {
   readonly type: string;
   readonly reservationId: ReservationId;
   readonly aggregateVersion: number;
+  readonly orderId: OrderId | null;
+  readonly reason: string | null;
+  /** The projector has to put the unit back into Redis. */
+  readonly returnsUnit: boolean;
+}
+
+/** A message that was given up on, as it lies in the dead-letter topic. */
+export interface DeadLetterRecord {
+  readonly partition: number;
+  readonly offset: string;
+  readonly appendedAtMs: number;
+  readonly originTopic: string;
+  readonly originPartition: number;
+  readonly originOffset: string;
+  /** Null where the message could not be read that far. */
+  readonly messageId: MessageId | null;
+  readonly reservationId: ReservationId | null;
+  readonly cause: string;
+  readonly attempts: number;
 }
 
 export interface TopicBounds {
@@ -74,10 +97,15 @@ export interface TopicBounds {
 export interface KafkaFacts {
   readonly orders: readonly OrderLogRecord[];
   readonly events: readonly EventLogRecord[];
+  /** "This order's time is over", on the closes topic. */
+  readonly closes: readonly EventLogRecord[];
+  readonly deadLetters: readonly DeadLetterRecord[];
   /** Values that are no message of the schema: partition:offset and the problem. */
   readonly malformed: readonly { readonly topic: string; readonly partition: number; readonly offset: string; readonly problem: string }[];
   readonly ordersBounds: readonly TopicBounds[];
   readonly eventsBounds: readonly TopicBounds[];
+  readonly closesBounds: readonly TopicBounds[];
+  readonly deadLettersBounds: readonly TopicBounds[];
 }
 
 // ---- PostgreSQL: one REPEATABLE READ snapshot -------------------------------------------------------------------------------------------
@@ -94,6 +122,13 @@ export interface OrderRow {
   readonly inventoryTokenId: string | null;
   readonly status: number;
   readonly totalAmount: string;
+  readonly currency: string;
+  readonly version: number;
+  /** An unpaid order may be closed from here on. */
+  readonly expireAtUs: number;
+  readonly paidAtUs: number | null;
+  readonly cancelledAtUs: number | null;
+  readonly cancelReason: string | null;
   readonly createdAtUs: number;
   /** `pg_xact_commit_timestamp(xmin)` of the row as it is now; null when not tracked. */
   readonly committedAtUs: number | null;
@@ -104,6 +139,7 @@ export interface ReservationRow {
   readonly requestId: RequestId;
   readonly firstMessageId: MessageId;
   readonly userId: UserId;
+  readonly purchaseNo: number;
   readonly status: number;
   readonly orderId: OrderId | null;
   readonly failureCode: string | null;
@@ -135,6 +171,7 @@ export interface LedgerRow {
   readonly bucketNo: number;
   readonly inventoryTokenId: string | null;
   readonly type: number;
+  readonly reason: string;
   readonly availableDelta: number;
   readonly allocatedDelta: number;
   readonly beforeAvailable: number;
@@ -157,9 +194,12 @@ export interface OutboxRow {
   readonly aggregateId: ReservationId;
   readonly aggregateVersion: number;
   readonly type: string;
+  readonly topic: string;
   readonly status: number;
   readonly retryCount: number;
   readonly availableAtUs: number;
+  /** Moved out of the live table by retention; it counts as if it were there. */
+  readonly archived: boolean;
 }
 
 export interface CompensationRow {
@@ -167,7 +207,9 @@ export interface CompensationRow {
   readonly idempotencyKey: string;
   readonly type: number;
   readonly reservationId: ReservationId | null;
+  readonly orderId: OrderId | null;
   readonly status: number;
+  readonly retryCount: number;
   readonly nextRunAtUs: number;
 }
 
@@ -175,7 +217,43 @@ export interface PaymentRow {
   readonly paymentId: string;
   readonly orderId: OrderId;
   readonly status: number;
+  readonly provider: string;
+  /** The channel's number of the deal; null before the channel has answered. */
+  readonly tradeNo: string | null;
+  readonly callbackId: string | null;
   readonly amount: string;
+  readonly currency: string;
+  readonly paidAtUs: number | null;
+  readonly createdAtUs: number;
+  readonly version: number;
+}
+
+/** Money that fits no order: an unknown order, a wrong amount. */
+export interface UnmatchedPaymentRow {
+  readonly unmatchedId: string;
+  readonly provider: string;
+  readonly tradeNo: string;
+  /** As the channel wrote it, which need not be an order id at all. */
+  readonly claimedOrderId: string | null;
+  readonly amount: string;
+  readonly currency: string;
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** What the undertaker made of a dead letter. */
+export interface DeadLetterRow {
+  readonly deadLetterId: string;
+  readonly originTopic: string;
+  readonly originPartition: number;
+  readonly originOffset: string;
+  readonly messageId: MessageId | null;
+  readonly reservationId: ReservationId | null;
+  readonly cause: string;
+  readonly attempts: number;
+  readonly status: number;
+  /** How it was worked off; null: it is open. */
+  readonly resolution: string | null;
 }
 
 export interface PostgresFacts {
@@ -188,6 +266,8 @@ export interface PostgresFacts {
   readonly outbox: readonly OutboxRow[];
   readonly compensations: readonly CompensationRow[];
   readonly payments: readonly PaymentRow[];
+  readonly unmatchedPayments: readonly UnmatchedPaymentRow[];
+  readonly deadLetters: readonly DeadLetterRow[];
   /** Count of order_items per order where it is not exactly one. */
   readonly itemMismatches: readonly { readonly orderId: OrderId; readonly items: number }[];
 }
@@ -209,6 +289,6 @@ export interface CommittedTransaction {
 }
 
 export interface CommitLogFacts {
-  /** In commit order, from the making of the slot (after seeding) to the harvest. Tables: orders, inventory_reservation, sku_inventory, inventory_token, inventory_ledger, consumer_inbox, event_outbox, payment_record. */
+  /** In commit order, from the making of the slot (after seeding) to the harvest. Tables: orders, inventory_reservation, sku_inventory, inventory_token, inventory_ledger, consumer_inbox, event_outbox, payment_record, and every other one of the database. */
   readonly transactions: readonly CommittedTransaction[];
 }

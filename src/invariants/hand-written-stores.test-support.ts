@@ -85,6 +85,7 @@ export class HandWrittenStores {
       state: made.fate === 'rejected' ? 'R' : made.fate === 'closed' || made.fate === 'cancelled' ? 'L' : 'O',
       reservedAtMs: this.#wallMs(made.reservedUs), expiresAtMs: this.#wallMs(made.reservedUs) + 300_000,
       orderId: made.fate === 'rejected' || made.fate === 'closed' ? null : made.orderId, appliedVersion: 1,
+      reason: null, unitReturned: made.fate !== 'ordered' && made.fate !== 'paid',
     });
   }
 
@@ -125,10 +126,11 @@ export class HandWrittenStores {
     const eventId = uuid(3, this.#outbox.length + 1);
     this.#outbox.push({
       eventId, dedupKey: `${type}:${made.reservationId}`, aggregateId: made.reservationId, aggregateVersion: version, type, status: 20, retryCount: 0,
-      availableAtUs: monoUs + this.#wallMinusMonoUs,
+      topic: this.#run.namespace.eventsTopic, availableAtUs: monoUs + this.#wallMinusMonoUs, archived: false,
     });
     this.#events.push({
       partition: 0, offset: String(this.#events.length), appendedAtMs: this.#wallMs(monoUs + 10_000), eventId, type, reservationId: made.reservationId, aggregateVersion: version,
+      orderId: made.orderId, reason: null, returnsUnit: type === 'RESERVATION_RELEASED' || type === 'RESERVATION_REJECTED',
     });
     return { table: 'event_outbox', kind: 'insert', row: { event_id: eventId, aggregate_id: made.reservationId, tag: type, status: '0' } };
   }
@@ -148,7 +150,7 @@ export class HandWrittenStores {
 
   #putReservation(made: Made, status: number, orderId: string | null, failureCode: string | null, version: number, committedAtUs: number): void {
     const row = {
-      reservationId: made.reservationId, requestId: made.requestId, firstMessageId: made.messageId, userId: made.userId, status, orderId, failureCode, version,
+      reservationId: made.reservationId, requestId: made.requestId, firstMessageId: made.messageId, userId: made.userId, purchaseNo: 1, status, orderId, failureCode, version,
       expiresAtUs: made.reservedUs + this.#wallMinusMonoUs + 300_000_000, committedAtUs,
     };
     const at = this.#reservations.findIndex((known) => known.reservationId === made.reservationId);
@@ -158,7 +160,8 @@ export class HandWrittenStores {
   #putOrder(made: Made, status: number, tokenId: string | null, committedAtUs: number): void {
     const row = {
       orderId: made.orderId, requestId: made.requestId, reservationId: made.reservationId, sourceMessageId: made.messageId, userId: made.userId,
-      skuId: this.#run.load.skuId, purchaseNo: 1, inventoryBucket: 0, inventoryTokenId: tokenId, status, totalAmount: '9900',
+      skuId: this.#run.load.skuId, purchaseNo: 1, inventoryBucket: 0, inventoryTokenId: tokenId, status, totalAmount: '9900', currency: 'CNY', version: 0,
+      expireAtUs: committedAtUs + 900_000_000, paidAtUs: null, cancelledAtUs: null, cancelReason: null,
       createdAtUs: committedAtUs - 1_000, committedAtUs,
     };
     const at = this.#orders.findIndex((known) => known.orderId === made.orderId);
@@ -180,7 +183,7 @@ export class HandWrittenStores {
     const name = type === 10 ? 'ALLOCATE' : type === 20 ? 'RELEASE' : 'SOLD';
     this.#ledger.push({
       ledgerId: String(5_000 + this.#ledger.length), idempotencyKey: `${name}:${made.reservationId}`, reservationId: made.reservationId, orderId: made.orderId, bucketNo: 0,
-      inventoryTokenId: token?.tokenId ?? null, type, availableDelta: by === 0 ? 0 : -by, allocatedDelta: by, beforeAvailable: total - before, afterAvailable: total - before - by,
+      inventoryTokenId: token?.tokenId ?? null, type, reason: name, availableDelta: by === 0 ? 0 : -by, allocatedDelta: by, beforeAvailable: total - before, afterAvailable: total - before - by,
       beforeAllocated: before, afterAllocated: before + by,
     });
     if (token === null) {
@@ -233,8 +236,8 @@ export class HandWrittenStores {
   kafkaFacts(): KafkaFacts {
     const bounds = (partition: number, end: number): KafkaFacts['ordersBounds'][number] => ({ partition, beginOffset: '0', endOffset: String(end), committedOffset: String(end) });
     return {
-      orders: this.#messages, events: this.#events, malformed: [], ordersBounds: this.#nextOffset.map((end, partition) => bounds(partition, end)),
-      eventsBounds: [bounds(0, this.#events.length)],
+      orders: this.#messages, events: this.#events, closes: [], deadLetters: [], malformed: [], ordersBounds: this.#nextOffset.map((end, partition) => bounds(partition, end)),
+      eventsBounds: [bounds(0, this.#events.length)], closesBounds: [], deadLettersBounds: [],
     };
   }
 
@@ -244,7 +247,7 @@ export class HandWrittenStores {
     return {
       orders: this.#orders, reservations: this.#reservations, tokens: this.#tokens, ledger: this.#ledger, inbox: this.#inbox, outbox: this.#outbox,
       inventory: [{ skuId, bucketNo: 0, total: this.#run.stock, available: this.#run.stock - allocated, allocated }],
-      compensations: [], payments: [], itemMismatches: [],
+      compensations: [], payments: [], unmatchedPayments: [], deadLetters: [], itemMismatches: [],
     };
   }
 }

@@ -4,10 +4,13 @@ import type { Facts } from '../facts/facts.js';
 import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
 import { rememberedPerFacts } from './remembered.js';
 
-const NO_KAFKA: KafkaFacts = { orders: [], events: [], malformed: [], ordersBounds: [], eventsBounds: [] };
+const NO_KAFKA: KafkaFacts = {
+  orders: [], events: [], closes: [], deadLetters: [], malformed: [], ordersBounds: [], eventsBounds: [], closesBounds: [], deadLettersBounds: [],
+};
 const NO_REDIS: RedisFacts = { stock: null, meta: {}, records: [], users: [], pending: [], problems: [], runId: '' };
 const NO_POSTGRES: PostgresFacts = {
-  orders: [], reservations: [], inventory: [], tokens: [], ledger: [], inbox: [], outbox: [], compensations: [], payments: [], itemMismatches: [],
+  orders: [], reservations: [], inventory: [], tokens: [], ledger: [], inbox: [], outbox: [], compensations: [], payments: [],
+  unmatchedPayments: [], deadLetters: [], itemMismatches: [],
 };
 
 function valueOr<T>(evidence: Evidence<T>, none: T): T {

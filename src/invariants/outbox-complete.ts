@@ -132,6 +132,8 @@ function deliveredAsWritten(facts: Facts, tally: Tally): void {
     };
     if (event !== undefined) {
       const same = event.reservationId === row.aggregateId && event.type === row.type && event.aggregateVersion === row.aggregateVersion;
+      const order = ordersByReservation(facts).get(row.aggregateId)?.[0];
+      if (event.orderId !== null && order !== undefined && event.orderId !== order.orderId) violated(`names order ${event.orderId}, its reservation has ${order.orderId}`);
       if (!same) violated(`was delivered as ${event.type}, version ${String(event.aggregateVersion)}, of reservation ${event.reservationId}`);
     } else if (row.status === OutboxStatus.SENT && whole) violated('is marked SENT and is not in the topic');
     else if (row.status === OutboxStatus.SENT) tally.gap('the events topic has lost its beginning, and some events marked sent are not in what is left');

@@ -20,6 +20,8 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       stock: plan.stock,
       strategies: plan.strategies,
       rules: plan.rules,
+      admission: null,
+      failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: null },
       clock,
       invariants: plan.scenario.invariants,
       serviceLevels: plan.scenario.serviceLevels,

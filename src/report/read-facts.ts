@@ -19,8 +19,8 @@ import { decodeMetrics } from './metrics-document.js';
 import { FACT_DOCUMENTS, ROW_FILES, RUN_FILES, type RowFile } from './run-layout.js';
 
 const RUN_SHAPE: ShapeOf<RunFacts> = {
-  scenario: 'string', namespace: 'object', load: 'object', stock: 'number', strategies: 'object', rules: 'object', clock: 'object',
-  invariants: 'array', serviceLevels: 'array',
+  scenario: 'string', namespace: 'object', load: 'object', stock: 'number', strategies: 'object', rules: 'object', admission: 'object?',
+  failClosed: 'object', clock: 'object', invariants: 'array', serviceLevels: 'array',
 };
 const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
   healedUs: 'number', drainedUs: 'number?', boundMs: 'number', open: 'array', quiesced: 'boolean', quiesceProblems: 'array',
@@ -30,7 +30,10 @@ const MANIFEST_SHAPE: ShapeOf<Manifest> = {
   versions: 'object', machine: 'object', options: 'object', load: 'object', clockAtStart: 'object',
 };
 const REDIS_REST: ShapeOf<Omit<RedisFacts, 'records' | 'users'>> = { stock: 'number?', meta: 'object', pending: 'array', problems: 'array', runId: 'string' };
-const KAFKA_REST: ShapeOf<Omit<KafkaFacts, 'orders' | 'events'>> = { malformed: 'array', ordersBounds: 'array', eventsBounds: 'array' };
+type KafkaRest = Omit<KafkaFacts, 'orders' | 'events' | 'closes' | 'deadLetters'>;
+const KAFKA_REST: ShapeOf<KafkaRest> = {
+  malformed: 'array', ordersBounds: 'array', eventsBounds: 'array', closesBounds: 'array', deadLettersBounds: 'array',
+};
 const CHANGE_SHAPE: ShapeOf<RowChange> = { table: 'string', kind: 'string', row: 'object' };
 
 const rowsOf = <Row>(directory: string, file: RowFile<Row>): Promise<Evidence<readonly Row[]>> => readRows<Row>(directory, file.path, file.shape);
@@ -65,12 +68,15 @@ async function readRedis(directory: string): Promise<Evidence<RedisFacts>> {
 
 async function readKafka(directory: string): Promise<Evidence<KafkaFacts>> {
   const found = together({
-    rest: await readDocument<Omit<KafkaFacts, 'orders' | 'events'>>(directory, FACT_DOCUMENTS.kafka, KAFKA_REST),
+    rest: await readDocument<KafkaRest>(directory, FACT_DOCUMENTS.kafka, KAFKA_REST),
     orders: await rowsOf(directory, ROW_FILES.kafkaOrders),
     events: await rowsOf(directory, ROW_FILES.kafkaEvents),
+    closes: await rowsOf(directory, ROW_FILES.kafkaCloses),
+    deadLetters: await rowsOf(directory, ROW_FILES.kafkaDeadLetters),
   });
   if (!found.present) return found;
-  return { present: true, value: { ...found.value.rest, orders: found.value.orders, events: found.value.events } };
+  const { rest, ...rows } = found.value;
+  return { present: true, value: { ...rest, ...rows } };
 }
 
 async function readPostgres(directory: string): Promise<Evidence<PostgresFacts>> {
@@ -85,6 +91,8 @@ async function readPostgres(directory: string): Promise<Evidence<PostgresFacts>>
     outbox: await rowsOf(directory, files.outbox),
     compensations: await rowsOf(directory, files.compensations),
     payments: await rowsOf(directory, files.payments),
+    unmatchedPayments: await rowsOf(directory, files.unmatchedPayments),
+    deadLetters: await rowsOf(directory, files.deadLetters),
     itemMismatches: await rowsOf(directory, files.itemMismatches),
   });
 }

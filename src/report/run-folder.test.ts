@@ -103,6 +103,7 @@ describe('facts round trip', () => {
     const text = fc.string({ unit: 'binary' });
     const row = fc.record({
       paymentId: text, orderId: text, status: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value)), amount: text,
+      provider: text, tradeNo: fc.option(text), callbackId: fc.option(text), currency: text, paidAtUs: fc.option(fc.nat()), createdAtUs: fc.nat(), version: fc.nat(),
     });
     const change = fc.record({ table: text, kind: fc.constantFrom('insert' as const, 'update' as const, 'delete' as const), row: fc.dictionary(text, fc.option(text)) });
     const transaction = fc.record({ xid: fc.nat(), lsn: text, committedAtUs: fc.nat(), changes: fc.array(change) });
@@ -156,7 +157,7 @@ describe('damage', () => {
     const directory = await savedRun();
     const path = join(directory, 'facts/postgres-payments.ndjson');
     await appendFile(path, '{"paymentId":"2","orderId":"7","status":20}\n');
-    expect(reasonOf((await readFacts(directory)).postgres)).toBe('facts/postgres-payments.ndjson line 2 has no amount');
+    expect(reasonOf((await readFacts(directory)).postgres)).toBe('facts/postgres-payments.ndjson line 2 has no provider');
     await writeFile(path, '{"paymentId":"2","orderId":"7","status":"20","amount":"1"}\n');
     expect(reasonOf((await readFacts(directory)).postgres)).toBe('facts/postgres-payments.ndjson line 1 has a status that is no number');
   });

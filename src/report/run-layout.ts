@@ -4,8 +4,8 @@
  * The names are an interface: `seckill-lab check`, people with `jq` and later versions of this program read them.
  */
 import type {
-  CommittedTransaction, CompensationRow, EventLogRecord, InboxRow, InventoryRow, LedgerRow, OrderLogRecord, OrderRow, OutboxRow, PaymentRow,
-  PostgresFacts, RedisFacts, RedisRecord, ReservationRow, TokenRow,
+  CommittedTransaction, CompensationRow, DeadLetterRecord, DeadLetterRow, EventLogRecord, InboxRow, InventoryRow, LedgerRow, OrderLogRecord, OrderRow,
+  OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow, TokenRow, UnmatchedPaymentRow,
 } from '../facts/store-facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { ShapeOf } from './evidence-file.js';
@@ -43,7 +43,8 @@ const redisRecords: RowFile<RedisRecord> = {
   path: 'facts/redis-records.ndjson',
   shape: {
     requestId: 'string', userId: 'string', reservationId: 'string', messageId: 'string', state: 'string', payloadHash: 'string',
-    purchaseNo: 'number', reservedAtMs: 'number', expiresAtMs: 'number', orderId: 'string?', appliedVersion: 'number',
+    purchaseNo: 'number', reservedAtMs: 'number', expiresAtMs: 'number', orderId: 'string?', reason: 'string?', appliedVersion: 'number',
+    unitReturned: 'boolean',
   },
 };
 
@@ -60,11 +61,18 @@ const kafkaOrders: RowFile<OrderLogRecord> = {
   },
 };
 
-const kafkaEvents: RowFile<EventLogRecord> = {
-  path: 'facts/kafka-events.ndjson',
+const eventShape: ShapeOf<EventLogRecord> = {
+  partition: 'number', offset: 'string', appendedAtMs: 'number', eventId: 'string', type: 'string', reservationId: 'string',
+  aggregateVersion: 'number', orderId: 'string?', reason: 'string?', returnsUnit: 'boolean',
+};
+const kafkaEvents: RowFile<EventLogRecord> = { path: 'facts/kafka-events.ndjson', shape: eventShape };
+const kafkaCloses: RowFile<EventLogRecord> = { path: 'facts/kafka-closes.ndjson', shape: eventShape };
+
+const kafkaDeadLetters: RowFile<DeadLetterRecord> = {
+  path: 'facts/kafka-dead-letters.ndjson',
   shape: {
-    partition: 'number', offset: 'string', appendedAtMs: 'number', eventId: 'string', type: 'string', reservationId: 'string',
-    aggregateVersion: 'number',
+    partition: 'number', offset: 'string', appendedAtMs: 'number', originTopic: 'string', originPartition: 'number', originOffset: 'string',
+    messageId: 'string?', reservationId: 'string?', cause: 'string', attempts: 'number',
   },
 };
 
@@ -73,15 +81,15 @@ const orders: RowFile<OrderRow> = {
   shape: {
     orderId: 'string', requestId: 'string', reservationId: 'string', sourceMessageId: 'string', userId: 'string', skuId: 'string',
     purchaseNo: 'number', inventoryBucket: 'number', inventoryTokenId: 'string?', status: 'number', totalAmount: 'string',
-    createdAtUs: 'number', committedAtUs: 'number?',
+    currency: 'string', version: 'number', expireAtUs: 'number', paidAtUs: 'number?', cancelledAtUs: 'number?', cancelReason: 'string?', createdAtUs: 'number', committedAtUs: 'number?',
   },
 };
 
 const reservations: RowFile<ReservationRow> = {
   path: 'facts/postgres-reservations.ndjson',
   shape: {
-    reservationId: 'string', requestId: 'string', firstMessageId: 'string', userId: 'string', status: 'number', orderId: 'string?',
-    failureCode: 'string?', version: 'number', expiresAtUs: 'number', committedAtUs: 'number?',
+    reservationId: 'string', requestId: 'string', firstMessageId: 'string', userId: 'string', purchaseNo: 'number',
+    status: 'number', orderId: 'string?', failureCode: 'string?', version: 'number', expiresAtUs: 'number', committedAtUs: 'number?',
   },
 };
 
@@ -99,7 +107,7 @@ const ledger: RowFile<LedgerRow> = {
   path: 'facts/postgres-ledger.ndjson',
   shape: {
     ledgerId: 'string', idempotencyKey: 'string', reservationId: 'string', orderId: 'string?', bucketNo: 'number', inventoryTokenId: 'string?',
-    type: 'number', availableDelta: 'number', allocatedDelta: 'number', beforeAvailable: 'number', afterAvailable: 'number',
+    type: 'number', reason: 'string', availableDelta: 'number', allocatedDelta: 'number', beforeAvailable: 'number', afterAvailable: 'number',
     beforeAllocated: 'number', afterAllocated: 'number',
   },
 };
@@ -112,19 +120,41 @@ const inbox: RowFile<InboxRow> = {
 const outbox: RowFile<OutboxRow> = {
   path: 'facts/postgres-outbox.ndjson',
   shape: {
-    eventId: 'string', dedupKey: 'string', aggregateId: 'string', aggregateVersion: 'number', type: 'string', status: 'number',
-    retryCount: 'number', availableAtUs: 'number',
+    eventId: 'string', dedupKey: 'string', aggregateId: 'string', aggregateVersion: 'number', type: 'string', topic: 'string',
+    status: 'number', retryCount: 'number', availableAtUs: 'number', archived: 'boolean',
   },
 };
 
 const compensations: RowFile<CompensationRow> = {
   path: 'facts/postgres-compensations.ndjson',
-  shape: { taskId: 'string', idempotencyKey: 'string', type: 'number', reservationId: 'string?', status: 'number', nextRunAtUs: 'number' },
+  shape: {
+    taskId: 'string', idempotencyKey: 'string', type: 'number', reservationId: 'string?', orderId: 'string?', status: 'number', retryCount: 'number',
+    nextRunAtUs: 'number',
+  },
 };
 
 const payments: RowFile<PaymentRow> = {
   path: 'facts/postgres-payments.ndjson',
-  shape: { paymentId: 'string', orderId: 'string', status: 'number', amount: 'string' },
+  shape: {
+    paymentId: 'string', orderId: 'string', status: 'number', provider: 'string', tradeNo: 'string?', callbackId: 'string?', amount: 'string',
+    currency: 'string', paidAtUs: 'number?', createdAtUs: 'number', version: 'number',
+  },
+};
+
+const unmatchedPayments: RowFile<UnmatchedPaymentRow> = {
+  path: 'facts/postgres-unmatched-payments.ndjson',
+  shape: {
+    unmatchedId: 'string', provider: 'string', tradeNo: 'string', claimedOrderId: 'string?', amount: 'string', currency: 'string', status: 'number',
+    reason: 'string',
+  },
+};
+
+const deadLetters: RowFile<DeadLetterRow> = {
+  path: 'facts/postgres-dead-letters.ndjson',
+  shape: {
+    deadLetterId: 'string', originTopic: 'string', originPartition: 'number', originOffset: 'string', messageId: 'string?', reservationId: 'string?',
+    cause: 'string', attempts: 'number', status: 'number', resolution: 'string?',
+  },
 };
 
 const itemMismatches: RowFile<PostgresFacts['itemMismatches'][number]> = {
@@ -147,6 +177,6 @@ const faults: RowFile<FaultRecord> = {
 };
 
 export const ROW_FILES = {
-  redisRecords, redisUsers, kafkaOrders, kafkaEvents, commitLog, faults,
-  postgres: { orders, reservations, inventory, tokens, ledger, inbox, outbox, compensations, payments, itemMismatches },
+  redisRecords, redisUsers, kafkaOrders, kafkaEvents, kafkaCloses, kafkaDeadLetters, commitLog, faults,
+  postgres: { orders, reservations, inventory, tokens, ledger, inbox, outbox, compensations, payments, unmatchedPayments, deadLetters, itemMismatches },
 } as const;

@@ -29,10 +29,12 @@ export async function saveFacts(directory: string, facts: Facts): Promise<void> 
     await rows(ROW_FILES.redisUsers.path, users);
   }
   if (facts.kafka.present) {
-    const { orders, events, ...rest } = facts.kafka.value;
+    const { orders, events, closes, deadLetters, ...rest } = facts.kafka.value;
     await document(FACT_DOCUMENTS.kafka, rest);
     await rows(ROW_FILES.kafkaOrders.path, orders);
     await rows(ROW_FILES.kafkaEvents.path, events);
+    await rows(ROW_FILES.kafkaCloses.path, closes);
+    await rows(ROW_FILES.kafkaDeadLetters.path, deadLetters);
   }
   if (facts.postgres.present) {
     const tables = facts.postgres.value;

@@ -6,7 +6,8 @@ import { Kafka, logLevel, type Admin, type KafkaMessage } from 'kafkajs';
 import type { Namespace } from '../../domain/namespace.js';
 import { parseOrderMessage } from '../../domain/order-message.js';
 import type { HostPort } from '../../domain/role-config.js';
-import type { EventLogRecord, KafkaFacts, OrderLogRecord, TopicBounds } from '../../facts/store-facts.js';
+import type { DeadLetterRecord, EventLogRecord, KafkaFacts, OrderLogRecord, TopicBounds } from '../../facts/store-facts.js';
+import { parseDeadLetterRecord, parseEventRecord } from './log-records.js';
 
 interface RawRecord {
   readonly topic: string;
@@ -16,7 +17,9 @@ interface RawRecord {
 
 const READ_STALL_MS = 20_000;
 
+/** Empty for a topic that does not exist: the judges of a topic that has to be there treat that as a gap. */
 async function boundsOf(admin: Admin, topic: string, group: string): Promise<TopicBounds[]> {
+  if (!(await admin.listTopics()).includes(topic)) return [];
   const offsets = await admin.fetchTopicOffsets(topic);
   const committed = await admin.fetchOffsets({ groupId: group, topics: [topic] });
   const byPartition = new Map((committed[0]?.partitions ?? []).map((entry) => [entry.partition, entry.offset]));
@@ -82,23 +85,6 @@ async function stalled(records: readonly RawRecord[]): Promise<never> {
   throw new Error(`reading the topics stopped after ${String(seen)} records`);
 }
 
-interface ParsedEvent {
-  readonly eventId: string;
-  readonly type: string;
-  readonly reservationId: string;
-  readonly aggregateVersion: number;
-}
-
-function parseEvent(text: string): ParsedEvent | null {
-  try {
-    const value = JSON.parse(text) as Record<string, unknown>;
-    const { eventId, type, reservationId, aggregateVersion } = value;
-    if (typeof eventId !== 'string' || typeof type !== 'string' || typeof reservationId !== 'string' || typeof aggregateVersion !== 'number') return null;
-    return { eventId, type, reservationId, aggregateVersion };
-  } catch {
-    return null;
-  }
-}
 
 export async function harvestKafka(direct: HostPort, namespace: Namespace): Promise<KafkaFacts> {
   const kafka = new Kafka({
@@ -111,18 +97,30 @@ export async function harvestKafka(direct: HostPort, namespace: Namespace): Prom
   const admin = kafka.admin();
   await admin.connect();
   try {
-    const ordersBounds = await boundsOf(admin, namespace.ordersTopic, namespace.ordersGroup);
-    const eventsBounds = await boundsOf(admin, namespace.eventsTopic, namespace.eventsGroup);
-    const raw = await readAll(kafka, `${namespace.id}.harvest`, new Map([[namespace.ordersTopic, ordersBounds], [namespace.eventsTopic, eventsBounds]]));
-    return sortOut(raw, namespace, ordersBounds, eventsBounds);
+    const bounds: Bounds = {
+      ordersBounds: await boundsOf(admin, namespace.ordersTopic, namespace.ordersGroup),
+      eventsBounds: await boundsOf(admin, namespace.eventsTopic, namespace.eventsGroup),
+      closesBounds: await boundsOf(admin, namespace.closesTopic, namespace.closesGroup),
+      deadLettersBounds: await boundsOf(admin, namespace.deadLettersTopic, namespace.deadLettersGroup),
+    };
+    const ends = new Map([
+      [namespace.ordersTopic, bounds.ordersBounds], [namespace.eventsTopic, bounds.eventsBounds], [namespace.closesTopic, bounds.closesBounds],
+      [namespace.deadLettersTopic, bounds.deadLettersBounds],
+    ]);
+    const raw = await readAll(kafka, `${namespace.id}.harvest`, new Map([...ends].filter(([, found]) => found.length > 0)));
+    return sortOut(raw, namespace, bounds);
   } finally {
     await admin.disconnect();
   }
 }
 
-function sortOut(raw: readonly RawRecord[], namespace: Namespace, ordersBounds: TopicBounds[], eventsBounds: TopicBounds[]): KafkaFacts {
+type Bounds = Pick<KafkaFacts, 'ordersBounds' | 'eventsBounds' | 'closesBounds' | 'deadLettersBounds'>;
+
+function sortOut(raw: readonly RawRecord[], namespace: Namespace, bounds: Bounds): KafkaFacts {
   const orders: OrderLogRecord[] = [];
   const events: EventLogRecord[] = [];
+  const closes: EventLogRecord[] = [];
+  const deadLetters: DeadLetterRecord[] = [];
   const malformed: { topic: string; partition: number; offset: string; problem: string }[] = [];
   for (const { topic, partition, message } of raw) {
     const text = message.value?.toString('utf8') ?? '';
@@ -134,11 +132,15 @@ function sortOut(raw: readonly RawRecord[], namespace: Namespace, ordersBounds: 
         const { messageId, reservationId, requestId, userId, skuId, reservedAtMs, expiresAtMs } = parsed.message;
         orders.push({ ...place, messageId, reservationId, requestId, userId, skuId, reservedAtMs, expiresAtMs });
       }
+    } else if (topic === namespace.deadLettersTopic) {
+      const letter = parseDeadLetterRecord(text);
+      if (letter === null) malformed.push({ topic, partition, offset: message.offset, problem: 'no dead letter of the schema' });
+      else deadLetters.push({ ...place, ...letter });
     } else {
-      const event = parseEvent(text);
+      const event = parseEventRecord(text);
       if (event === null) malformed.push({ topic, partition, offset: message.offset, problem: 'no event of the schema' });
-      else events.push({ ...place, ...event });
+      else (topic === namespace.closesTopic ? closes : events).push({ ...place, ...event });
     }
   }
-  return { orders, events, malformed, ordersBounds, eventsBounds };
+  return { orders, events, closes, deadLetters, malformed, ...bounds };
 }

@@ -11,7 +11,7 @@ import { packageRoot } from '../package-root.js';
 const NUMBER_FIELDS = new Set([
   'purchaseNo', 'inventoryBucket', 'status', 'createdAtUs', 'committedAtUs', 'version', 'expiresAtUs', 'bucketNo', 'total', 'available',
   'allocated', 'type', 'availableDelta', 'allocatedDelta', 'beforeAvailable', 'afterAvailable', 'beforeAllocated', 'afterAllocated',
-  'aggregateVersion', 'retryCount', 'availableAtUs', 'nextRunAtUs', 'items',
+  'aggregateVersion', 'retryCount', 'availableAtUs', 'nextRunAtUs', 'items', 'expireAtUs', 'paidAtUs', 'cancelledAtUs', 'originPartition', 'attempts',
 ]);
 
 const TABLES = {
@@ -24,8 +24,9 @@ const TABLES = {
   outbox: 'outbox',
   compensations: 'compensations',
   payments: 'payments',
+  unmatchedPayments: 'unmatched_payments',
   itemMismatches: 'item_mismatches',
-} as const satisfies Record<keyof PostgresFacts, string>;
+} as const satisfies Record<Exclude<keyof PostgresFacts, 'deadLetters'>, string>;
 
 function factRow(table: string, row: Record<string, unknown>): Record<string, unknown> {
   const fact: Record<string, unknown> = {};
@@ -44,7 +45,7 @@ function factRow(table: string, row: Record<string, unknown>): Record<string, un
 
 /** Rejects when the snapshot cannot be read whole: half a table is no evidence. */
 export async function harvestPostgres(client: Client): Promise<PostgresFacts> {
-  const facts: Record<string, unknown[]> = {};
+  const facts: Record<string, unknown[]> = { deadLetters: [] };
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
     for (const [key, table] of Object.entries(TABLES)) {
