@@ -1,4 +1,4 @@
-/** Writing durable results back to Redis by `lua/apply_projection-4.lua`, in calls of at most 256 updates. */
+/** Writing durable results back to Redis by `lua/apply_projection-5.lua`, in calls of at most 256 updates. */
 import assert from 'node:assert';
 
 import type { SkuKey } from '../../domain/ids.js';
@@ -35,11 +35,12 @@ async function projectPage(connection: StockConnection, sku: SkuKey, page: reado
   const keys = connection.keys(sku);
   const result = await connection.script(
     'apply_projection',
-    [keys.stock, keys.requests, keys.users, keys.pending],
+    [keys.stock, keys.requests, keys.users, keys.pending, keys.meta],
     [page.length, page.map(packUpdate).join(' ')],
   );
   if (result.outcome !== 'done') return result;
-  const [, ...decisions] = result.value;
+  const [status, ...decisions] = result.value;
+  if (status === 'PAUSED') return { outcome: 'surely-not-done', reason: 'the SKU is being rebuilt' };
   assert(decisions.length === page.length, 'apply_projection answered another number of decisions');
   return { outcome: 'done', value: decisions.map(replyOf) };
 }

@@ -5,19 +5,23 @@
   KEYS[2] requests  hash: request id → packed record
   KEYS[3] users     hash: user id → request id
   KEYS[4] pending   sorted set of request ids
+  KEYS[5] meta      hash: status, …
 
   ARGV[1] number of updates, 1…256
   ARGV[2] "requestId reservationId state version returnsUnit orderId reason …", seven fields each: state O, R or L; version of the
           aggregate; returnsUnit 1 or 0; orderId and reason "-" where there is none
 
   Reply: { 'OK', decision 1, …, decision n }, n + 1 strings: "APPLIED 1|0", "STALE 1|0" or "UNKNOWN_RECORD 0"; the digit says whether a
-  unit was given back.
+  unit was given back. While the SKU is being rebuilt: { 'PAUSED' } alone, and nothing is done.
 
   Rules: only a newer version changes state, order and reason. A unit is given back once per reservation id, whatever the order in which
   events arrive: that a reservation has ended stays true, so a release that was overtaken still returns its unit. The user's mark goes
   with the unit, if it still belongs to this request. An unknown record, or one of another reservation, never increments; neither does a
-  missing stock key, for INCRBY would make a stock out of nothing (a rebuild counts from durable facts).
+  missing stock key, for INCRBY would make a stock out of nothing (a rebuild counts from durable facts). A rebuild has read PostgreSQL at
+  one moment; an event applied to the records that it is about to replace would be lost, so events wait until it has ended.
 ]]
+if redis.call('HGET', KEYS[5], 'status') == 'paused' then return { 'PAUSED' } end
+
 local count = tonumber(ARGV[1])
 local ids, updates, n = {}, {}, 0
 local FIELDS = '(%S+) (%S+) ([ORL]) (%d+) ([01]) (%S+) (%S+)'
