@@ -13,6 +13,8 @@ export const ReserveCode = {
   NOT_READY: 'NOT_READY',
   /** The Redis holds another epoch than the connection knows (DESIGN §4). */
   EPOCH_MISMATCH: 'EPOCH_MISMATCH',
+  /** The SKU is being rebuilt, or what is left of its stock is still held back after a rebuild: neither sold out nor broken. */
+  PAUSED: 'PAUSED',
 } as const;
 export type ReserveCode = (typeof ReserveCode)[keyof typeof ReserveCode];
 
@@ -43,6 +45,18 @@ export const AnswerCode = {
   INVALID: 'INVALID',
   FORBIDDEN: 'FORBIDDEN',
   NOT_FOUND: 'NOT_FOUND',
+  /** This Redis is not the one that was warmed up; reservations wait for a rebuild. 503. */
+  PAUSED: 'PAUSED',
+  /** What is under way is as much as the consumers can do in time. 429. */
+  QUEUE_FULL: 'QUEUE_FULL',
+  /** Nothing left now; units may still come back. 410, `Retry-After` short. */
+  TEMP_SOLD_OUT: 'TEMP_SOLD_OUT',
+  /** Nothing left, and no unit can come back. 410, `Retry-After` long. */
+  FINAL_SOLD_OUT: 'FINAL_SOLD_OUT',
+  /** No permit, or one that is forged, expired, somebody else's or spent. 403. */
+  PERMIT_INVALID: 'PERMIT_INVALID',
+  /** This user or device holds as many unpaid units as it may. 429. */
+  HOLD_LIMIT: 'HOLD_LIMIT',
 } as const;
 export type AnswerCode = (typeof AnswerCode)[keyof typeof AnswerCode];
 
@@ -50,6 +64,7 @@ export type AnswerCode = (typeof AnswerCode)[keyof typeof AnswerCode];
 export const ANSWER_CODES_BY_NUMBER: readonly AnswerCode[] = [
   'QUEUED', 'QUEUED_PENDING_MESSAGE', 'ORDERED', 'REJECTED', 'RELEASED', 'NOT_FOUND_YET', 'IDEMPOTENCY_CONFLICT', 'USER_HAS_ONE',
   'SOLD_OUT', 'NOT_STARTED', 'ENDED', 'LIMITED', 'UNAVAILABLE', 'RESULT_UNKNOWN', 'INVALID', 'FORBIDDEN', 'NOT_FOUND',
+  'PAUSED', 'QUEUE_FULL', 'TEMP_SOLD_OUT', 'FINAL_SOLD_OUT', 'PERMIT_INVALID', 'HOLD_LIMIT',
 ];
 
 /** `result_code` of an Inbox row, and `failure_code` of a refused reservation. */

@@ -1,6 +1,7 @@
 /**
  * What one role process needs to know, as JSON in the environment variable `SECKILL_ROLE_CONFIG`. Knows nothing of the lab.
  */
+import { DEFAULT_FUNNEL, type FunnelTuning } from './funnel.js';
 import type { ActivityId, SkuId } from './ids.js';
 import type { Namespace } from './namespace.js';
 import type { RoleInstance, RoleName } from './roles.js';
@@ -49,7 +50,23 @@ export interface RoleTuning {
   readonly consumerSessionTimeoutMs: number;
   /** Requests in flight in one gateway before it answers 429 LIMITED. */
   readonly maxInFlight: number;
+  /** What stands between a request and the reserve call. */
+  readonly funnel: FunnelTuning;
   readonly postgresPoolSize: number;
+  /** How often a lone message that the database refuses is tried before it becomes a dead letter. */
+  readonly deadLetterAttempts: number;
+  /**
+   * A reservation this old whose end nobody can tell becomes MANUAL_REQUIRED and is not sent again. Longer than `reservationTtlMs` by default,
+   * since what has expired can be closed and needs nobody.
+   */
+  readonly recoveryDeadlineMs: number;
+  /** How far back the topics can be read again, as their `retention.ms` says; null: from their beginning, for ever. */
+  readonly logRetentionMs: number | null;
+  /** Inbox rows are deleted after this. Must reach back further than any replay: beyond `logRetentionMs` and `recoveryDeadlineMs`. */
+  readonly inboxRetentionMs: number;
+  /** Events are moved to the archive this long after they were sent. */
+  readonly outboxArchiveAfterMs: number;
+  readonly retentionIntervalMs: number;
 }
 
 export const DEFAULT_TUNING: RoleTuning = {
@@ -63,7 +80,14 @@ export const DEFAULT_TUNING: RoleTuning = {
   reserveTimeoutMs: 500,
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,
+  funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,
+  deadLetterAttempts: 3,
+  recoveryDeadlineMs: 900_000,
+  logRetentionMs: null,
+  inboxRetentionMs: 604_800_000,
+  outboxArchiveAfterMs: 86_400_000,
+  retentionIntervalMs: 10_000,
 };
 
 export interface RoleConfig {
