@@ -23,8 +23,8 @@ export const ROLE_LINKS: Readonly<Record<RoleName, readonly StoreName[]>> = {
   closer: ['kafka', 'postgres'],
   /** Works off `compensation_task`. */
   compensator: ['redis', 'postgres'],
-  /** Classifies dead letters and ends their reservations. */
-  undertaker: ['kafka', 'postgres'],
+  /** Classifies dead letters and ends the reservations that Redis knows. */
+  undertaker: ['redis', 'kafka', 'postgres'],
   reconciler: ['redis', 'kafka', 'postgres'],
   retention: ['postgres'],
 };

@@ -63,6 +63,10 @@ export type SkuStatus = (typeof SkuStatus)[keyof typeof SkuStatus];
 export const UnmatchedPaymentStatus = { OPEN: 0, MATCHED: 10, REFUNDED: 20 } as const;
 export type UnmatchedPaymentStatus = (typeof UnmatchedPaymentStatus)[keyof typeof UnmatchedPaymentStatus];
 
+/** REPLAYED: sent again on somebody's word. CLOSED: its reservation was ended, or it never had one and needs nothing. */
+export const DeadLetterStatus = { OPEN: 0, REPLAYED: 10, CLOSED: 20 } as const;
+export type DeadLetterStatus = (typeof DeadLetterStatus)[keyof typeof DeadLetterStatus];
+
 /**
  * State letter of a record in the Redis `requests` hash. PENDING: reserved, hand-off not confirmed; SENT: the broker confirmed
  * (an observation only, `000` §8.2); the last three are written by the projector.

@@ -37,6 +37,8 @@ export const STEPS = {
   'consumer.after-commit': { role: 'consumer', links: ['consumer-postgres', 'consumer-kafka'], scenario: 'hot-sku' },
   'consumer.after-offset-commit': { role: 'consumer', links: ['consumer-kafka'], scenario: 'hot-sku' },
 
+  'consumer.after-dead-letter': { role: 'consumer', links: ['consumer-kafka'], scenario: 'poison-messages' },
+
   'relay.after-claim': { role: 'relay', links: ['relay-postgres', 'relay-kafka'], scenario: 'hot-sku' },
   'relay.after-send': { role: 'relay', links: ['relay-kafka', 'relay-postgres'], scenario: 'hot-sku' },
   'relay.after-mark': { role: 'relay', links: ['relay-postgres'], scenario: 'hot-sku' },
@@ -52,6 +54,9 @@ export const STEPS = {
   'closer.after-release': { role: 'closer', links: ['closer-postgres'], scenario: 'expiry-wave' },
   'closer.before-commit': { role: 'closer', links: ['closer-postgres'], scenario: 'expiry-wave' },
   'closer.after-commit': { role: 'closer', links: ['closer-postgres', 'closer-kafka'], scenario: 'expiry-wave' },
+
+  'undertaker.before-commit': { role: 'undertaker', links: ['undertaker-postgres'], scenario: 'poison-messages' },
+  'undertaker.after-commit': { role: 'undertaker', links: ['undertaker-postgres', 'undertaker-kafka'], scenario: 'poison-messages' },
 
   'reconciler.after-diff': { role: 'reconciler', links: ['reconciler-redis', 'reconciler-kafka', 'reconciler-postgres'], scenario: 'reconcile-under-load' },
   'reconciler.after-adjust': { role: 'reconciler', links: ['reconciler-redis', 'reconciler-postgres'], scenario: 'reconcile-under-load' },
