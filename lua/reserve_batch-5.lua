@@ -13,9 +13,10 @@
   ARGV[5] "requestId userId length requestId userId length …"
   ARGV[6] the packed records in state P, end to end, each as long as told
 
-  Reply: { status, decision 1, …, decision n }, always n + 1 strings. status: OK, NOT_READY (stock or meta missing, or not open) or
-  EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and USER_HAS_ONE
-  "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read).
+  Reply: { status, decision 1, …, decision n }, always n + 1 strings. status: OK, NOT_READY (stock or meta missing, or not open), PAUSED
+  (being rebuilt) or EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and
+  USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
+  nothing is left for now, but a rebuild still holds units back.
 
   Why it is shaped so: all reads come before the first write, so the sold-out path writes nothing (nothing for AOF and replicas either)
   and a failing read leaves nothing half done. HMGET, HSET and ZADD take the whole batch, since creating keys and calls costs more than
@@ -31,8 +32,9 @@ local function same_for_all(code)
   return reply
 end
 
-local meta = call('HMGET', KEYS[2], 'epoch', 'activityVersion', 'status')
+local meta = call('HMGET', KEYS[2], 'epoch', 'activityVersion', 'status', 'heldBack')
 local left = tonumber(call('GET', KEYS[1]) or '')
+if meta[3] == 'paused' then return same_for_all('PAUSED') end
 if not left or not meta[1] or not meta[2] or meta[3] ~= 'open' then return same_for_all('NOT_READY') end
 if meta[1] ~= ARGV[1] or meta[2] ~= ARGV[2] then return same_for_all('EPOCH_MISMATCH') end
 
@@ -60,7 +62,8 @@ local function existing(id)
   return id .. ' ' .. record
 end
 
-local reply, sold_out = { 'OK' }, 'SOLD_OUT ' .. left
+local nothing_left = (tonumber(meta[4] or '') or 0) > 0 and 'PAUSED ' or 'SOLD_OUT '
+local reply, sold_out = { 'OK' }, nothing_left .. left
 local new_requests, new_users, taken = {}, {}, 0
 for i = 1, n do
   local id, user = ids[i], users[i]
@@ -80,7 +83,7 @@ for i = 1, n do
     reply[i + 1] = sold_out
   else
     left = left - 1
-    sold_out = 'SOLD_OUT ' .. left
+    sold_out = nothing_left .. left
     reply[i + 1] = 'RESERVED ' .. left
     record = sub(blob, starts[i], starts[i + 1] - 1)
     record_of[id], owner_of[user] = record, id

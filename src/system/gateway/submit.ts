@@ -135,6 +135,7 @@ class Submission {
         return answers.refused(code, requestId);
       case ReserveCode.NOT_READY:
       case ReserveCode.EPOCH_MISMATCH:
+      case ReserveCode.PAUSED:
         return answers.unavailable(requestId);
     }
   }

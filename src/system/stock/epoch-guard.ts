@@ -1,7 +1,8 @@
 /**
  * A connection may reserve only on the Redis it knows (DESIGN §4). After each reconnect the other end may be another server: a promoted
  * replica that lacks the last reservations, or the same one restarted from an older file. So each new connection first compares the
- * server's run id with the one that warm-up wrote, and takes the epoch from the same meta; the reserve script then checks that epoch.
+ * server's run id with the one that warm-up or a rebuild wrote, and takes the epoch from the same meta; the reserve script then checks that
+ * epoch. An epoch only rises: a lower one than was known before, or none where there was one, is an older state of the same server.
  */
 import type { SkuKey } from '../../domain/ids.js';
 import type { CallFailure } from './call-failure.js';
@@ -18,8 +19,8 @@ export type EpochAnswer =
   | { readonly outcome: 'known'; readonly known: KnownEpoch }
   /** Nothing was warmed up here. */
   | { readonly outcome: 'not-warm' }
-  /** Warmed up, but not this server: paused until a rebuild. */
-  | { readonly outcome: 'other-server' }
+  /** Not this server, or an older state of it, or a rebuild is under way: nothing may be reserved until that has ended. */
+  | { readonly outcome: 'paused'; readonly why: 'other-server' | 'older-epoch' | 'lost' | 'rebuilding' }
   | CallFailure;
 
 export interface EpochGuard {
@@ -34,6 +35,8 @@ export interface EpochGuard {
 export function createEpochGuard(connection: StockConnection): EpochGuard {
   const known = new Map<string, KnownEpoch>();
   const asking = new Map<string, Promise<EpochAnswer>>();
+  /** The highest epoch ever known here, over all connections. */
+  const highest = new Map<string, number>();
   let generation = 0;
   connection.redis.on('close', () => {
     generation += 1;
@@ -50,8 +53,12 @@ export function createEpochGuard(connection: StockConnection): EpochGuard {
     if (meta.outcome !== 'done') return meta;
     if (server.outcome !== 'done') return server;
     if (askedIn !== generation) return { outcome: 'surely-not-done', reason: 'the connection was lost while its epoch was read' };
-    if (meta.value === null) return { outcome: 'not-warm' };
-    if (runIdOf(server.value) !== meta.value.runId) return { outcome: 'other-server' };
+    const before = highest.get(name);
+    if (meta.value === null) return before === undefined ? { outcome: 'not-warm' } : { outcome: 'paused', why: 'lost' };
+    if (runIdOf(server.value) !== meta.value.runId) return { outcome: 'paused', why: 'other-server' };
+    if (before !== undefined && epochNumber(meta.value.epoch) < before) return { outcome: 'paused', why: 'older-epoch' };
+    if (meta.value.status === 'paused') return { outcome: 'paused', why: 'rebuilding' };
+    highest.set(name, epochNumber(meta.value.epoch));
     const answer: KnownEpoch = { epoch: meta.value.epoch, activityVersion: meta.value.activityVersion };
     known.set(name, answer);
     return { outcome: 'known', known: answer };
@@ -77,6 +84,11 @@ export function createEpochGuard(connection: StockConnection): EpochGuard {
 
 function nameOf(sku: SkuKey): string {
   return `${sku.activityId}:${sku.skuId}`;
+}
+
+/** Epochs are whole numbers in decimal; anything else is older than all of them. */
+export function epochNumber(epoch: string): number {
+  return /^[0-9]{1,15}$/.test(epoch) ? Number(epoch) : 0;
 }
 
 /** `run_id` of a reply to `INFO server`; empty when it has none. */

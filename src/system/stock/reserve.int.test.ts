@@ -148,13 +148,35 @@ test('another epoch or activity version refuses once; then the connection has le
   }
 });
 
+test('a SKU that is being rebuilt says PAUSED, and so does one that holds units back when nothing is left', async () => {
+  await using fresh = await freshStock(1);
+  await fresh.direct.hset(fresh.keys.meta, 'status', 'paused');
+  expect(codes(await decide(fresh, request('r1', '1')))).toEqual(['PAUSED']);
+  await fresh.direct.hset(fresh.keys.meta, 'status', 'open', 'heldBack', '1');
+  expect(codes(await decide(fresh, request('r1', '1'), request('r2', '2'), request('r1', '1')))).toEqual(['RESERVED', 'PAUSED', 'REPEATED']);
+  await fresh.direct.hset(fresh.keys.meta, 'heldBack', '0');
+  expect(codes(await decide(fresh, request('r3', '3')))).toEqual(['SOLD_OUT']);
+});
+
+test('an older state of the same server is PAUSED: a lower epoch, or none where there was one', async () => {
+  await using fresh = await freshStock(5);
+  await decide(fresh, request('r1', '1'));
+  await fresh.direct.hset(fresh.keys.meta, 'epoch', '6');
+  expect(codes(await decide(fresh, request('r2', '2')))).toEqual(['EPOCH_MISMATCH']);
+  expect(codes(await decide(fresh, request('r2', '2')))).toEqual(['PAUSED']);
+  await fresh.direct.del(fresh.keys.meta);
+  expect(codes(await decide(fresh, request('r2', '2')))).toEqual(['PAUSED']);
+  await fresh.direct.hset(fresh.keys.meta, 'epoch', '8');
+  expect(codes(await decide(fresh, request('r2', '2')))).toEqual(['PAUSED']);
+});
+
 test('a server that is not the one that was warmed up is refused without being asked to reserve', async () => {
   await using fresh = await freshStock(5);
   await fresh.direct.hset(fresh.keys.meta, 'runId', '0'.repeat(40));
   const other = await fresh.connect();
   const before = await contents(fresh);
   const reply = await other.reserve(SKU, [request('r1', '1')]);
-  expect(reply).toMatchObject({ outcome: 'done', decisions: [{ code: 'EPOCH_MISMATCH' }] });
+  expect(reply).toMatchObject({ outcome: 'done', decisions: [{ code: 'PAUSED' }] });
   expect(await contents(fresh)).toEqual(before);
 });
 

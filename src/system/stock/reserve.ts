@@ -15,14 +15,14 @@ const NO_EPOCH: KnownEpoch = { epoch: '-', activityVersion: '0' };
 
 /**
  * Decides the requests, in order. `dueInMs`: when the scanner may look at what is accepted. A server that is not the one that was warmed
- * up gives EPOCH_MISMATCH for all without being asked to reserve.
+ * up, or one that is being rebuilt, gives PAUSED for all without being asked to reserve.
  */
 export async function reserve(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], dueInMs: number): Promise<ReserveReply> {
   assert(requests.length >= 1 && requests.length <= RESERVE_BATCH_MAX, `a reserve call takes 1…64 requests, not ${String(requests.length)}`);
   let known = guard.known(sku);
   if (known === null) {
     const answer = await guard.learn(sku);
-    if (answer.outcome === 'other-server') return { outcome: 'done', decisions: requests.map(() => plain(ReserveCode.EPOCH_MISMATCH)) };
+    if (answer.outcome === 'paused') return { outcome: 'done', decisions: requests.map(() => plain(ReserveCode.PAUSED)) };
     // Reading meta changes nothing, so whatever became of that read, these requests were surely not reserved.
     if (answer.outcome === 'surely-not-done' || answer.outcome === 'unknown') return { outcome: 'surely-not-done', reason: answer.reason };
     known = answer.outcome === 'known' ? answer.known : NO_EPOCH;
