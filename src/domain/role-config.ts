@@ -50,6 +50,8 @@ export interface RoleTuning {
   readonly consumerSessionTimeoutMs: number;
   /** Requests in flight in one gateway before it answers 429 LIMITED. */
   readonly maxInFlight: number;
+  /** Reservations that a gateway plays through over stores made of memory before it listens, to compile its hot path. 0: none. */
+  readonly warmUpRequests: number;
   /** What stands between a request and the reserve call. */
   readonly funnel: FunnelTuning;
   readonly postgresPoolSize: number;
@@ -80,6 +82,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   reserveTimeoutMs: 500,
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,
+  warmUpRequests: 4_096,
   funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,
   deadLetterAttempts: 3,

@@ -9,7 +9,7 @@ export const hotSku: Scenario = {
   name: 'hot-sku',
   claim: 'A storm at one SKU sells exactly the stock, and every client hears the truth.',
   stock: 1_000,
-  load: { ...USUAL_CLIENTS, ratePerSecond: 2_000, durationMs: 10_000, mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.02, conflictShare: 0.01, malformedShare: 0.01 } },
+  load: { ...USUAL_CLIENTS, ratePerSecond: 1_500, durationMs: 10_000, mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.02, conflictShare: 0.01, malformedShare: 0.01 } },
   roles: USUAL_ROLES,
   tuning: {},
   faults: [],

@@ -11,7 +11,8 @@ export const killAfterLua: Scenario = {
   stock: 20_000,
   load: { ...USUAL_CLIENTS, ratePerSecond: 200, durationMs: 45_000, requestTimeoutMs: 2_000 },
   roles: { ...USUAL_ROLES, gateway: 2 },
-  tuning: { resendAfterMs: 500 },
+  // A gateway that dies every second has no time to warm up.
+  tuning: { resendAfterMs: 500, warmUpRequests: 0 },
   faults: ['kill-role@step=gateway.after-reserve,every=10,times=50'],
   settleBoundMs: 30_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],

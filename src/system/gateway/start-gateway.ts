@@ -13,6 +13,7 @@ import type { GatewayAnswer } from './answers.js';
 import { createQuery, type Query } from './query.js';
 import { startGatewayServer } from './server.js';
 import { createSubmit, type Submit } from './submit.js';
+import { warmUpSubmit } from './warm-up.js';
 
 export interface GatewayDependencies {
   readonly stock: StockPort;
@@ -86,6 +87,7 @@ function answerRecorder(metrics: RoleMetrics): (kind: 'submit' | 'query', answer
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
 export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const { metrics } = dependencies;
+  await warmUpSubmit(config, surroundings, config.tuning.warmUpRequests);
   const core = createGatewayCore(dependencies, config, surroundings);
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
