@@ -12,19 +12,22 @@
   ARGV[3] ms until the scanner may look         ARGV[4] number of requests
   ARGV[5] "requestId userId length requestId userId length …"
   ARGV[6] the packed records in state P, end to end, each as long as told
+  ARGV[7] ms that a gateway may say "sold out" from memory after it was told so; 0: none does
 
   Reply: { status, decision 1, …, decision n }, always n + 1 strings. status: OK, NOT_READY (stock or meta missing, or not open), PAUSED
   (being rebuilt) or EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and
   USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
-  nothing is left for now, but a rebuild still holds units back.
+  nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs": sold out for
+  the n-th time; waitMs > 0: units are back and will be sold then. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
+  "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not know as a winner for ARGV[7] ms; sold
+  at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is accepted from "n" until t.
 
   Why it is shaped so: all reads come before the first write, so the sold-out path writes nothing (nothing for AOF and replicas either)
   and a failing read leaves nothing half done. HMGET, HSET and ZADD take the whole batch, since creating keys and calls costs more than
   deciding. The records come as one blob that is cut only where one is stored or compared: taking all of them apart by pattern cost more
   than all the rest of a sold-out batch.
 ]]
-local call, sub = redis.call, string.sub
-local count, blob = tonumber(ARGV[4]), ARGV[6]
+local call, sub, count, blob = redis.call, string.sub, tonumber(ARGV[4]), ARGV[6]
 
 local function same_for_all(code)
   local reply = { code }
@@ -32,11 +35,22 @@ local function same_for_all(code)
   return reply
 end
 
-local meta = call('HMGET', KEYS[2], 'epoch', 'activityVersion', 'status', 'heldBack')
+local meta = call('HMGET', KEYS[2], 'epoch', 'activityVersion', 'status', 'heldBack', 'soldOut')
 local left = tonumber(call('GET', KEYS[1]) or '')
 if meta[3] == 'paused' then return same_for_all('PAUSED') end
 if not left or not meta[1] or not meta[2] or meta[3] ~= 'open' then return same_for_all('NOT_READY') end
 if meta[1] ~= ARGV[1] or meta[2] ~= ARGV[2] then return same_for_all('EPOCH_MISMATCH') end
+
+local hold, wait, phase, time = tonumber(ARGV[7] or '0'), 0, meta[5], nil
+local times, mode, at = string.match(phase or '0.', '^(%d+)([@.]?)(%d*)$')
+if hold > 0 and left > 0 and mode ~= '.' then
+  time = call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  if mode == '' then at = string.format('%.0f', now + hold) end
+  wait = math.max(0, at - now)
+  mode = wait > 0 and '@' or '.'
+  phase = times .. mode .. at
+end
 
 -- Record i is sub(blob, starts[i], starts[i + 1] - 1).
 local ids, users, starts, n = {}, {}, { 1 }, 0
@@ -54,16 +68,15 @@ local owners = call('HMGET', KEYS[4], unpack(users))
 -- What this very batch has accepted so far, and records of owners looked up on the way.
 local record_of, owner_of = {}, {}
 local function existing(id)
-  local record = record_of[id]
-  if record == nil then
-    record = call('HGET', KEYS[3], id) or '-'
-    record_of[id] = record
-  end
-  return id .. ' ' .. record
+  record_of[id] = record_of[id] or call('HGET', KEYS[3], id) or '-'
+  return id .. ' ' .. record_of[id]
 end
 
-local nothing_left = (tonumber(meta[4] or '') or 0) > 0 and 'PAUSED ' or 'SOLD_OUT '
-local reply, sold_out = { 'OK' }, nothing_left .. left
+local held_back = (tonumber(meta[4] or '') or 0) > 0
+local nothing_left = held_back and 'PAUSED ' or 'SOLD_OUT '
+local turn = string.format('%.0f', mode == '.' and times + 1 or times)
+local tail = hold > 0 and not held_back and string.format(' %s %.0f', turn, wait) or ''
+local reply, sold_out = { 'OK' }, nothing_left .. left .. tail
 local new_requests, new_users, taken = {}, {}, 0
 for i = 1, n do
   local id, user = ids[i], users[i]
@@ -72,18 +85,15 @@ for i = 1, n do
   if record and record ~= '-' then
     -- User and payload hash begin the record after its state letter: they must be the same.
     local identity = string.match(blob, '^P(|%d+|%x+|)', starts[i])
-    if identity and sub(record, 2, #identity + 1) == identity then
-      reply[i + 1] = 'REPEATED ' .. left .. ' ' .. id .. ' ' .. record
-    else
-      reply[i + 1] = 'IDEMPOTENCY_CONFLICT ' .. left
-    end
+    local same = identity and sub(record, 2, #identity + 1) == identity
+    reply[i + 1] = same and 'REPEATED ' .. left .. ' ' .. id .. ' ' .. record or 'IDEMPOTENCY_CONFLICT ' .. left
   elseif owner then
     reply[i + 1] = 'USER_HAS_ONE ' .. left .. ' ' .. existing(owner)
-  elseif left < 1 then
+  elseif left < 1 or wait > 0 then
     reply[i + 1] = sold_out
   else
     left = left - 1
-    sold_out = nothing_left .. left
+    sold_out = nothing_left .. left .. tail
     reply[i + 1] = 'RESERVED ' .. left
     record = sub(blob, starts[i], starts[i + 1] - 1)
     record_of[id], owner_of[user] = record, id
@@ -93,8 +103,10 @@ for i = 1, n do
   end
 end
 
+if hold > 0 and left < 1 and not held_back then phase = turn end
+if phase ~= meta[5] then call('HSET', KEYS[2], 'soldOut', phase) end
 if taken > 0 then
-  local time = call('TIME')
+  time = time or call('TIME')
   local due_at = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[3])
   local new_pending = {}
   for i = 1, taken, 2 do new_pending[i], new_pending[i + 1] = due_at, new_requests[i] end

@@ -23,6 +23,8 @@ export interface StockOptions {
   readonly commandTimeoutMs?: number;
   /** `RoleTuning.resendAfterMs`: a new reservation comes due for the scanner after this. */
   readonly resendAfterMs?: number;
+  /** `FunnelTuning.soldOutMarkMs` where gateways keep sold-out marks; 0, the default, where they do not. */
+  readonly soldOutMarkMs?: number;
   /** A reservation whose message the broker confirmed comes due after this. Default: five times `resendAfterMs`. */
   readonly recheckSentAfterMs?: number;
   readonly metrics?: RoleMetrics;
@@ -40,7 +42,7 @@ export interface RedisStock extends StockPort {
   whenConnected(timeoutMs: number): Promise<boolean>;
 }
 
-const DEFAULTS = { connectionName: 'seckill', commandTimeoutMs: 500, resendAfterMs: 1_000 };
+const DEFAULTS = { connectionName: 'seckill', commandTimeoutMs: 500, resendAfterMs: 1_000, soldOutMarkMs: 0 };
 const RECHECK_FACTOR = 5;
 
 /** Starts to connect and returns at once; calls before the connection stands are surely-not-done. Throws only if a script is missing. */
@@ -56,7 +58,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
   const connection = bindStock(redis, namespace.redisPrefix, scripts, options.metrics ?? null);
   const guard = createEpochGuard(connection);
   return {
-    reserve: (sku, requests) => reserve(connection, guard, sku, requests, settings.resendAfterMs),
+    reserve: (sku, requests) => reserve(connection, guard, sku, requests, { dueInMs: settings.resendAfterMs, soldOutMarkMs: settings.soldOutMarkMs }),
     markSent: (sku, requestIds) => markSent(connection, sku, requestIds, recheckInMs),
     lookup: (sku, requestId) => lookup(connection, sku, requestId),
     async meta(sku) {

@@ -6,18 +6,25 @@ import { ReserveCode } from '../../domain/reason-codes.js';
 import type { EpochGuard, KnownEpoch } from './epoch-guard.js';
 import { freshRecord, packRecord, unpackRecord } from './record-codec.js';
 import type { StockConnection } from './stock-connection.js';
-import type { ReserveDecision, ReserveReply, ReserveRequest } from './stock-port.js';
+import type { ReserveDecision, ReserveReply, ReserveRequest, SoldOut } from './stock-port.js';
 
 export const RESERVE_BATCH_MAX = 64;
+
+export interface ReserveTimes {
+  /** When the scanner may look at what is accepted. */
+  readonly dueInMs: number;
+  /** How long a gateway may answer "sold out" from memory; 0: none does. */
+  readonly soldOutMarkMs: number;
+}
 
 /** Never presented by warm-up; makes the script say NOT_READY where nothing is warm. */
 const NO_EPOCH: KnownEpoch = { epoch: '-', activityVersion: '0' };
 
 /**
- * Decides the requests, in order. `dueInMs`: when the scanner may look at what is accepted. A server that is not the one that was warmed
- * up, or one that is being rebuilt, gives PAUSED for all without being asked to reserve.
+ * Decides the requests, in order. A server that is not the one that was warmed up, or one that is being rebuilt, gives PAUSED for all without
+ * being asked to reserve.
  */
-export async function reserve(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], dueInMs: number): Promise<ReserveReply> {
+export async function reserve(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], times: ReserveTimes): Promise<ReserveReply> {
   assert(requests.length >= 1 && requests.length <= RESERVE_BATCH_MAX, `a reserve call takes 1…64 requests, not ${String(requests.length)}`);
   let known = guard.known(sku);
   if (known === null) {
@@ -27,10 +34,10 @@ export async function reserve(connection: StockConnection, guard: EpochGuard, sk
     if (answer.outcome === 'surely-not-done' || answer.outcome === 'unknown') return { outcome: 'surely-not-done', reason: answer.reason };
     known = answer.outcome === 'known' ? answer.known : NO_EPOCH;
   }
-  return call(connection, guard, sku, requests, known, dueInMs);
+  return call(connection, guard, sku, requests, known, times);
 }
 
-async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], known: KnownEpoch, dueInMs: number): Promise<ReserveReply> {
+async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey, requests: readonly ReserveRequest[], known: KnownEpoch, { dueInMs, soldOutMarkMs }: ReserveTimes): Promise<ReserveReply> {
   const keys = connection.keys(sku);
   let heads = '';
   let records = '';
@@ -42,7 +49,7 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
   const result = await connection.script(
     'reserve_batch',
     [keys.stock, keys.meta, keys.requests, keys.users, keys.pending],
-    [known.epoch, known.activityVersion, dueInMs, requests.length, heads, records],
+    [known.epoch, known.activityVersion, dueInMs, requests.length, heads, records, soldOutMarkMs],
   );
   if (result.outcome !== 'done') return result;
   const [status, ...decisions] = result.value;
@@ -58,8 +65,14 @@ function decisionOf(text: string, request: ReserveRequest | undefined, activityV
   const stockLeft = left === undefined ? null : Number(left);
   // The script does not echo what it has just stored.
   if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion) };
+  if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(requestId, record) };
   const stored = requestId === undefined || record === undefined ? null : unpackRecord(requestId, record);
   return { code, stockLeft, record: stored };
+}
+
+/** `n waitMs` of a SOLD_OUT, where marks are kept. */
+function soldOutOf(turn: string | undefined, waitMs: string | undefined): SoldOut | null {
+  return turn === undefined || waitMs === undefined ? null : { turn, reopensInMs: Number(waitMs) };
 }
 
 function plain(code: ReserveCode): ReserveDecision {

@@ -44,6 +44,16 @@ export interface ReserveDecision {
   readonly record: StockRecord | null;
   /** Stock left after this decision; null where not known. */
   readonly stockLeft: number | null;
+  /** With SOLD_OUT, where sold-out marks are kept. */
+  readonly soldOut?: SoldOut | null;
+}
+
+/** A time of being sold out. Nobody is accepted from its begin until units that came back are sold again. */
+export interface SoldOut {
+  /** Counts up; two equal turns of one epoch are the same time. */
+  readonly turn: string;
+  /** Units are back and will be sold then; 0: none is back. */
+  readonly reopensInMs: number;
 }
 
 /** One outcome for the whole call; with `done`, one decision per request in the order given. */
@@ -64,8 +74,10 @@ export interface ProjectionUpdate {
   readonly orderId: OrderId | null;
   readonly reason: string | null;
   readonly version: number;
-  /** Give the unit back and clear the user's mark, once per reservation id; an unknown record never increments. */
+  /** Give the unit back, once per reservation id; an unknown record never increments. */
   readonly returnsUnit: boolean;
+  /** Let the user reserve again, if the mark still belongs to this request. */
+  readonly clearsUserMark: boolean;
 }
 
 export type ProjectionReply =
