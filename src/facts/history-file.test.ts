@@ -97,7 +97,7 @@ const telling: Telling = {
 };
 const payerTelling: PayerTelling = {
   kind: 'payment', act: 'callback', arrival: 3, userId: '9007199254741003', orderId: '12', channelTradeNo: 't1-3-0', callbackId: 'c1-3-0', amountMinor: '9900', channelSays: 'SUCCEEDED',
-  askedUs: 3.5, answeredUs: null, httpStatus: null, code: null,
+  askedUs: 3.5, answeredUs: null, httpStatus: null, code: null, reason: null,
 };
 const generator: GeneratorFacts = {
   scheduled: 1, issued: 1, answered: 1, dropped: 0, notSent: 0, indeterminate: 0, latenessP50Us: 1, latenessP99Us: 1, latenessMaxUs: 1, startedUs: 1, endedUs: 2, cpuSeconds: 0.1, maxTickGapUs: 5,

@@ -5,6 +5,7 @@
  * history incomplete, and an incomplete history judges nothing green (DESIGN §6).
  */
 import type { AnswerCode } from '../domain/reason-codes.js';
+import type { CallbackStatus, PaymentCode } from '../domain/payment-contract.js';
 import type { OrderId, RequestId, ReservationId, UserId } from '../domain/ids.js';
 
 /** How an arrival ended for its client. */
@@ -55,33 +56,35 @@ export interface Telling {
 }
 
 /** What a payer does about its order, and what the payment channel does for it. */
-export const PAYER_ACTS = ['start-payment', 'callback', 'cancel'] as const;
+export const PAYER_ACTS = ['start-payment', 'read-order', 'callback', 'cancel', 'refund'] as const;
 export type PayerAct = (typeof PAYER_ACTS)[number];
 
 /**
  * One act of a payer or of the payment channel, and what the payment role answered. Kept apart from `Telling`: it is about money, not about who got
- * a unit. Asked once each, except that a callback without a good answer is sent again under the same ids, as channels do: one telling per try.
+ * a unit. What gets no answer, or TRY_AGAIN, is asked again with the same content, as channels do: one telling per try.
  */
 export interface PayerTelling {
-  /** `cancel` is the user's own cancel, everything else is `payment`. */
-  readonly kind: 'payment' | 'cancel';
+  /** `cancel` and `refund` are what the user asks for himself, everything else is `payment`. */
+  readonly kind: 'payment' | 'cancel' | 'refund';
   readonly act: PayerAct;
   /** Arrival that made the request the order came from. */
   readonly arrival: number;
   readonly userId: UserId;
-  /** The order named in the request; of a callback for an unknown order, one that nobody has. */
+  /** The order named in the request; of a callback about an unknown order, one that nobody has. */
   readonly orderId: OrderId;
   /** Ids and figures of a callback; null for the other acts. */
   readonly channelTradeNo: string | null;
   readonly callbackId: string | null;
   readonly amountMinor: string | null;
-  readonly channelSays: 'SUCCEEDED' | 'FAILED' | null;
+  readonly channelSays: CallbackStatus | null;
   readonly askedUs: number;
   /** null: no answer, so the act may have had its effect. */
   readonly answeredUs: number | null;
   readonly httpStatus: number | null;
-  /** `code` of the answer as it was sent; null: none or unreadable. */
-  readonly code: string | null;
+  /** null: none or unreadable. */
+  readonly code: PaymentCode | null;
+  /** `reason` of the answer. */
+  readonly reason: string | null;
 }
 
 export interface GeneratorFacts {

@@ -33,11 +33,17 @@ export interface PayerShares {
   readonly late: number;
   /** Pays two times: two trades at the channel for one order. */
   readonly twice: number;
+  /** Pays in time and wants its money back as soon as it hears that it has paid. */
+  readonly refund: number;
   readonly cancel: number;
 }
 
-/** Callbacks of the channel that are not as they should be; shares of all that pay, 0…1 each. */
+/** What the channel does besides one callback per payment that was started; shares of all that pay, 0…1 each. */
 export interface ChannelFaults {
+  /** The money comes without a payment that was started here: the callback names the order only. */
+  readonly unannounced: number;
+  /** Before it knows, the channel says PENDING. */
+  readonly pendingFirst: number;
   /** The same callback (same ids) comes once more. */
   readonly repeated: number;
   /** After the callback another one, under its own id, says the opposite of the same trade. */
@@ -55,13 +61,13 @@ export interface ChannelFaults {
 export interface PayerSpec {
   readonly shares: PayerShares;
   readonly channel: ChannelFaults;
-  /** For those in time, those who pay twice and those who cancel. Milliseconds after the order was heard of. */
+  /** When a payment is started, or the order cancelled. Milliseconds after the order was heard of. */
   readonly afterMsMin: number;
   readonly afterMsMax: number;
-  /** For the late ones: a range that reaches beyond the payment window, or lies around its end so that payment and expiry meet. */
+  /** When the first callback of a late one comes, after the order was heard of: beyond the payment window, or around its end so that payment and expiry meet. */
   readonly lateAfterMsMin: number;
   readonly lateAfterMsMax: number;
-  /** Between the start of a payment and the channel's first callback, and between two callbacks. */
+  /** Between the start of a payment and the channel's first callback (but of late ones), and between two callbacks. */
   readonly callbackAfterMs: number;
 }
 

@@ -3,30 +3,36 @@
  * made the request, so that it does not depend on when or in which order the clients hear of their orders.
  */
 import type { OrderId } from '../domain/ids.js';
+import type { CallbackStatus } from '../domain/payment-contract.js';
 import { seededRandom } from './arrival-plan.js';
 import type { LoadSpec, PayerSpec } from './load-spec.js';
 
-export const PAYER_KINDS = ['never', 'in-time', 'late', 'twice', 'cancel'] as const;
+export const PAYER_KINDS = ['never', 'in-time', 'late', 'twice', 'refund', 'cancel'] as const;
 export type PayerKind = (typeof PAYER_KINDS)[number];
 
 export interface PlannedPayer {
   readonly kind: PayerKind;
-  /** Milliseconds after it heard of its order. 0 for `never`. */
+  /** When it starts to pay or cancels, milliseconds after it heard of its order. 0 for `never`. */
   readonly actsAfterMs: number;
+  /** It starts the payment with the system before the channel takes its money. */
+  readonly announced: boolean;
+  /** When the first callback comes, milliseconds after it heard of its order. */
+  readonly callbackAfterMs: number;
   readonly callbacks: readonly PlannedCallback[];
 }
 
 /** One callback of the channel, in the order in which they are sent. */
 export interface PlannedCallback {
-  readonly channelTradeNo: string;
+  readonly tradeNo: string;
   readonly callbackId: string;
-  readonly says: 'SUCCEEDED' | 'FAILED';
+  readonly says: CallbackStatus;
   /** Added to the order's amount, in minor units: 0, or −1 where the amounts differ. */
   readonly amountOff: number;
   /** About an order that nobody has. */
   readonly unknownOrder: boolean;
 }
 
+const NEVER: PlannedPayer = { kind: 'never', actsAfterMs: 0, announced: false, callbackAfterMs: 0, callbacks: [] };
 /** Odd, so that neighbours start far apart in the generator's 32 bits. */
 const SPREAD = 0x9e3779b1;
 /** Order ids of callbacks about unknown orders: below every id that the system gives out, which begins with a time. */
@@ -36,11 +42,13 @@ export function unknownOrderId(arrival: number): OrderId {
   return String(FIRST_UNKNOWN_ORDER + arrival);
 }
 
-function kindOf(draw: number, { inTime, late, twice, cancel }: PayerSpec['shares']): PayerKind {
-  if (draw < inTime) return 'in-time';
-  if (draw < inTime + late) return 'late';
-  if (draw < inTime + late + twice) return 'twice';
-  return draw < inTime + late + twice + cancel ? 'cancel' : 'never';
+function kindOf(draw: number, shares: PayerSpec['shares']): PayerKind {
+  let upTo = 0;
+  for (const [kind, share] of [['in-time', shares.inTime], ['late', shares.late], ['twice', shares.twice], ['refund', shares.refund], ['cancel', shares.cancel]] as const) {
+    upTo += share;
+    if (draw < upTo) return kind;
+  }
+  return 'never';
 }
 
 function callbacksOf(seed: number, arrival: number, trades: number, channel: PayerSpec['channel'], random: () => number): PlannedCallback[] {
@@ -49,23 +57,27 @@ function callbacksOf(seed: number, arrival: number, trades: number, channel: Pay
     callbacks.push({ ...callback, callbackId: `c${String(seed)}-${String(arrival)}-${String(callbacks.length)}` });
   };
   for (let trade = 0; trade < trades; trade += 1) {
-    const channelTradeNo = `t${String(seed)}-${String(arrival)}-${String(trade)}`;
-    add({ channelTradeNo, says: 'SUCCEEDED', amountOff: random() < channel.wrongAmount ? -1 : 0, unknownOrder: false });
+    const about = { tradeNo: `t${String(seed)}-${String(arrival)}-${String(trade)}`, unknownOrder: false };
+    if (random() < channel.pendingFirst) add({ ...about, says: 'PENDING', amountOff: 0 });
+    add({ ...about, says: 'SUCCEEDED', amountOff: random() < channel.wrongAmount ? -1 : 0 });
     const last = callbacks.at(-1);
     if (random() < channel.repeated && last !== undefined) callbacks.push(last);
-    if (random() < channel.contradicted) add({ channelTradeNo, says: 'FAILED', amountOff: 0, unknownOrder: false });
+    if (random() < channel.contradicted) add({ ...about, says: 'FAILED', amountOff: 0 });
   }
-  if (random() < channel.unknownOrder) add({ channelTradeNo: `t${String(seed)}-${String(arrival)}-unknown`, says: 'SUCCEEDED', amountOff: 0, unknownOrder: true });
+  if (random() < channel.unknownOrder) add({ tradeNo: `t${String(seed)}-${String(arrival)}-unknown`, says: 'SUCCEEDED', amountOff: 0, unknownOrder: true });
   return callbacks;
 }
 
 /** `arrival`: the one that made the request. The same for the same spec on every machine. */
 export function payerAt({ seed, payers }: Pick<LoadSpec, 'seed' | 'payers'>, arrival: number): PlannedPayer {
-  if (payers === null) return { kind: 'never', actsAfterMs: 0, callbacks: [] };
+  if (payers === null) return NEVER;
   const random = seededRandom(Math.imul(arrival + 1, SPREAD) ^ seed);
   const kind = kindOf(random(), payers.shares);
-  const [min, max] = kind === 'late' ? [payers.lateAfterMsMin, payers.lateAfterMsMax] : [payers.afterMsMin, payers.afterMsMax];
-  const actsAfterMs = kind === 'never' ? 0 : min + random() * (max - min);
-  const trades = kind === 'never' || kind === 'cancel' ? 0 : kind === 'twice' ? 2 : 1;
-  return { kind, actsAfterMs, callbacks: trades === 0 ? [] : callbacksOf(seed, arrival, trades, payers.channel, random) };
+  if (kind === 'never') return NEVER;
+  const within = (min: number, max: number): number => min + random() * (max - min);
+  const actsAfterMs = within(payers.afterMsMin, payers.afterMsMax);
+  const callbackAfterMs = kind === 'late' ? within(payers.lateAfterMsMin, payers.lateAfterMsMax) : actsAfterMs + payers.callbackAfterMs;
+  if (kind === 'cancel') return { kind, actsAfterMs, announced: false, callbackAfterMs, callbacks: [] };
+  const announced = random() >= payers.channel.unannounced;
+  return { kind, actsAfterMs, announced, callbackAfterMs, callbacks: callbacksOf(seed, arrival, kind === 'twice' ? 2 : 1, payers.channel, random) };
 }

@@ -2,6 +2,7 @@
  * What a fault may touch: links, servers, roles. Faults act only through this port, so that every stack provider can be faulted alike.
  * All calls reject with `LabError` when the other side does not answer within 5 s.
  */
+import type { EventType } from '../domain/reason-codes.js';
 import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
@@ -123,6 +124,16 @@ export interface Witness {
   answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
   /** True when a new connection to the address is refused, false when it is accepted (and closed again at once). */
   refuses(address: HostPort): Promise<boolean>;
+  /** Orders of the run that wait for their money: CREATED or PAYING. */
+  unpaidOrders(): Promise<number>;
+}
+
+/** Makes the past come back, as at-least-once delivery and an operator's second run of a repair do. Direct connections, only what the run made itself. */
+export interface Redelivery {
+  /** Writes up to `most` records of the events topic with these types once more to its end, oldest first; resolves with how many the broker took. */
+  repeatEvents(types: readonly EventType[], most: number): Promise<number>;
+  /** Sets up to `most` compensation tasks that are done back to the beginning, due at once; resolves with how many rows were changed. */
+  repeatCompensations(most: number): Promise<number>;
 }
 
 export interface Targets {
@@ -130,4 +141,5 @@ export interface Targets {
   server(name: ServerName): ServerTarget;
   roles(role: RoleName): readonly RoleTarget[];
   readonly witness: Witness;
+  readonly redelivery: Redelivery;
 }

@@ -79,6 +79,8 @@ export class FakeRole implements RoleTarget {
   steps: Partial<Record<StepName, number>> = {};
   disarmed: string[] = [];
   wentOn: StepHit[] = [];
+  /** A kill that leaves no exit: the process was gone already. */
+  killLeavesNoExit = false;
 
   constructor(instance: RoleInstance) {
     this.instance = instance;
@@ -97,6 +99,7 @@ export class FakeRole implements RoleTarget {
     return 1;
   }
   kill(): Promise<void> {
+    if (!this.killLeavesNoExit) this.exit('SIGKILL', Number.MAX_SAFE_INTEGER);
     return Promise.resolve();
   }
   pause(): Promise<void> {
@@ -136,6 +139,7 @@ export class FakeServer implements ServerTarget {
   frozen = false;
   /** A server that does not notice SIGSTOP. */
   deaf = false;
+  dead = false;
   constructor(name: ServerName) {
     this.name = name;
   }
@@ -151,9 +155,11 @@ export class FakeServer implements ServerTarget {
     return Promise.resolve(this.frozen);
   }
   kill(): Promise<void> {
+    this.dead = !this.deaf;
     return Promise.resolve();
   }
   start(): Promise<void> {
+    this.dead = false;
     return Promise.resolve();
   }
 }
@@ -164,6 +170,10 @@ export interface FakeTargets extends Targets {
   fakeServer(name: ServerName): FakeServer;
   /** What the witness says about the orders topic. */
   stored: number;
+  /** Orders that the witness counts as unpaid. */
+  unpaid: number;
+  /** Events and compensation tasks that can still be delivered again. */
+  repeatable: number;
 }
 
 /** A server answers unless it is frozen; a link refuses when it is disabled. */
@@ -185,6 +195,8 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     fakeLink,
     fakeServer,
     stored: 0,
+    unpaid: 0,
+    repeatable: 0,
     link: (name) => {
       if (name === 'replication') throw new Error('no replication here');
       return fakeLink(name);
@@ -194,8 +206,13 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     witness: {
       ordersTopicEnd: () => Promise.resolve(targets.stored++),
       ordersStoredSince: () => Promise.resolve(targets.stored),
-      answers: (server) => Promise.resolve(!fakeServer(server).frozen),
+      answers: (server) => Promise.resolve(!fakeServer(server).frozen && !fakeServer(server).dead),
       refuses: (address) => Promise.resolve([...links.values()].some((link) => link.listen === address && !link.enabled)),
+      unpaidOrders: () => Promise.resolve(targets.unpaid),
+    },
+    redelivery: {
+      repeatEvents: (_, most) => Promise.resolve(Math.min(most, targets.repeatable)),
+      repeatCompensations: (most) => Promise.resolve(Math.min(most, targets.repeatable)),
     },
   };
   return targets;

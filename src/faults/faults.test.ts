@@ -75,6 +75,7 @@ describe('kill-role', () => {
 describe.each([
   ['redis-down@s=2', 'gateway-redis', 'gateway-1'],
   ['pg-outage@s=2', 'consumer-postgres', 'consumer-1'],
+  ['broker-outage@s=2', 'relay-kafka', 'relay-1'],
 ] as const)('%s', (option, name, instance) => {
   test('lands when connections were cut and no byte passed after that', async () => {
     const targets = fakeTargets([new FakeRole(instance)]);
@@ -129,7 +130,7 @@ describe.each([
 
   test('freeze: does not land when the server goes on', async () => {
     const targets = fakeTargets([]);
-    for (const server of ['postgres', 'redis-primary'] as const) targets.fakeServer(server).deaf = true;
+    for (const server of ['postgres', 'redis-primary', 'kafka'] as const) targets.fakeServer(server).deaf = true;
     expect((await live(`${option},mode=freeze`, targets)).proof.landed).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { ROLE_NAMES, type LinkName } from '../domain/roles.js';
 import { STEPS, STEP_NAMES } from '../domain/steps.js';
 import type { LinkCounters, Targets, ToxicSpec } from '../facts/targets.js';
-import { defineFault } from './fault.js';
+import { defineFault, type FaultInHand, type FaultSurroundings } from './fault.js';
 import { countedBytes, lostBytes, until } from './observation.js';
 import { durationMs, linkOption, startTime, wholeNumber } from './option-values.js';
 
@@ -41,6 +41,11 @@ const schema = z
     if (needed !== null && options[needed] === undefined) context.addIssue({ code: 'custom', message: `type=${options.type} needs ${needed}=…` });
   });
 
+/** A fault's id as Toxiproxy takes it. */
+export function toxicName(id: string): string {
+  return `lab-${id.replace(/[^a-z0-9]+/g, '-')}`;
+}
+
 function toxicOf(id: string, options: z.output<typeof schema>): ToxicSpec {
   const { latency, jitter, timeout, delay, rate, bytes, size } = options;
   const given: Record<ToxicSpec['type'], Record<string, number>> = {
@@ -52,7 +57,7 @@ function toxicOf(id: string, options: z.output<typeof schema>): ToxicSpec {
     slow_close: { delay: delay ?? 0 },
     slicer: { average_size: size ?? 0, size_variation: 0, delay: (delay ?? 0) * 1000 },
   };
-  return { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: options.type, stream: options.stream, attributes: given[options.type] };
+  return { name: toxicName(id), type: options.type, stream: options.stream, attributes: given[options.type] };
 }
 
 /** Steps that use the link, reached so far by the processes of its role. */
@@ -60,6 +65,46 @@ function stepsOn(targets: Targets, link: LinkName): number {
   const steps = STEP_NAMES.filter((name) => (STEPS[name].links as readonly LinkName[]).includes(link));
   const roles = ROLE_NAMES.filter((role) => link.startsWith(`${role}-`));
   return roles.flatMap((role) => targets.roles(role)).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
+}
+
+/** One toxic on one link for a while, with the proof described above. Shared with `slow-consumer`. */
+export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: number, { targets, clock }: FaultSurroundings): FaultInHand {
+  const link = targets.link(linkNamed);
+  let before: LinkCounters | null = null;
+  let seenArmed = false;
+  let steps = 0;
+  return {
+    async inject(signal) {
+      before = await link.counters();
+      const endUs = clock.monoUs() + lastsMs * 1000;
+      await link.addToxic(toxic);
+      const stepsWhenArmed = stepsOn(targets, linkNamed);
+      await clock.wait((endUs - clock.monoUs()) / 1000, signal);
+      steps = stepsOn(targets, linkNamed) - stepsWhenArmed;
+      seenArmed = (await link.listToxics()).includes(toxic.name);
+    },
+    async heal() {
+      await link.removeToxic(toxic.name);
+      const left = await link.listToxics();
+      return { healed: !left.includes(toxic.name), observed: `toxics left on ${linkNamed}: ${left.join(' ') || 'none'}` };
+    },
+    async prove() {
+      const start = before;
+      if (start === null) return { landed: false, observed: 'never armed', strikes: 0, hits: [], mayLose: null };
+      const loses = LOSES_DATA.includes(toxic.type);
+      let after = await link.counters();
+      if (loses) {
+        await until(clock, 1_000, 20, async () => {
+          after = await link.counters();
+          return lostBytes(start, after, toxic.stream) > 0;
+        });
+      }
+      const lost = lostBytes(start, after, toxic.stream);
+      const landed = seenArmed && (loses ? lost > 0 : steps > 0);
+      const observed = `${linkNamed}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${String(steps)} protocol steps that use it meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${toxic.stream} never left the proxy`;
+      return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null };
+    },
+  };
 }
 
 export const linkToxic = defineFault({
@@ -73,43 +118,5 @@ export const linkToxic = defineFault({
     LOSES_DATA.includes(options.type)
       ? `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`
       : `the toxic is seen on ${options.link} and protocol steps that use the link are reached meanwhile`,
-  begin: (options, { id, targets, clock }) => {
-    const link = targets.link(options.link);
-    const toxic = toxicOf(id, options);
-    let before: LinkCounters | null = null;
-    let seenArmed = false;
-    let steps = 0;
-    return {
-      async inject(signal) {
-        before = await link.counters();
-        const endUs = clock.monoUs() + options.s * 1000;
-        await link.addToxic(toxic);
-        const stepsWhenArmed = stepsOn(targets, options.link);
-        await clock.wait((endUs - clock.monoUs()) / 1000, signal);
-        steps = stepsOn(targets, options.link) - stepsWhenArmed;
-        seenArmed = (await link.listToxics()).includes(toxic.name);
-      },
-      async heal() {
-        await link.removeToxic(toxic.name);
-        const left = await link.listToxics();
-        return { healed: !left.includes(toxic.name), observed: `toxics left on ${options.link}: ${left.join(' ') || 'none'}` };
-      },
-      async prove() {
-        const start = before;
-        if (start === null) return { landed: false, observed: 'never armed', strikes: 0, hits: [], mayLose: null };
-        const loses = LOSES_DATA.includes(options.type);
-        let after = await link.counters();
-        if (loses) {
-          await until(clock, 1_000, 20, async () => {
-            after = await link.counters();
-            return lostBytes(start, after, options.stream) > 0;
-          });
-        }
-        const lost = lostBytes(start, after, options.stream);
-        const landed = seenArmed && (loses ? lost > 0 : steps > 0);
-        const observed = `${options.link}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${String(steps)} protocol steps that use it meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${options.stream} never left the proxy`;
-        return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null };
-      },
-    };
-  },
+  begin: (options, surroundings) => toxicOnLink(options.link, toxicOf(surroundings.id, options), options.s, surroundings),
 });

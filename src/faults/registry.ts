@@ -1,5 +1,7 @@
 /** All faults by name, and the option text `name@key=value,…` that asks for one. */
+import { brokerOutage } from './broker-outage.js';
 import { cutAtStep } from './cut-at-step.js';
+import { duplicateCompensation } from './duplicate-compensation.js';
 import type { BindResult, Fault } from './fault.js';
 import { freezeRole } from './freeze-role.js';
 import { killRole } from './kill-role.js';
@@ -7,8 +9,10 @@ import { linkToxic } from './link-toxic.js';
 import { loseProduceAck } from './lose-produce-ack.js';
 import { pgOutage } from './pg-outage.js';
 import { redisDown } from './redis-down.js';
+import { restartEverything } from './restart-everything.js';
+import { slowConsumer } from './slow-consumer.js';
 
-export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep];
+export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation];
 
 /** `lose-produce-ack@t=3s,n=20` → the fault with its options checked, or every problem at once, each ready to be shown. */
 export function parseFaultOption(text: string): BindResult {

@@ -4,6 +4,7 @@ import type { LinkName } from '../domain/roles.js';
 import type { ServerName, StackDescription } from '../facts/stack-description.js';
 import type { LinkTarget, ServerTarget, Targets } from '../facts/targets.js';
 import type { RoleSupervisor } from './role-supervisor.js';
+import { createRedelivery } from './redelivery.js';
 import { openWitness } from './witness.js';
 
 /** The part of a stack handle that faults need; `LocalStack` has it. */
@@ -21,12 +22,13 @@ export interface RunTargets extends Targets {
 /** The supervisor is asked anew each time, so this may be made before the roles are started. */
 export function runTargets(of: { readonly stack: FaultableStack; readonly lane: number; readonly supervisor: Pick<RoleSupervisor, 'roles'>; readonly namespace: Namespace }): RunTargets {
   const { stack, lane, supervisor } = of;
-  const witness = openWitness(stack.description.direct, of.namespace.ordersTopic);
+  const witness = openWitness(stack.description.direct, of.namespace);
   return {
     link: (name) => stack.link(lane, name),
     server: (name) => stack.server(name),
     roles: (role) => supervisor.roles(role),
     witness,
+    redelivery: createRedelivery(stack.description.direct, of.namespace),
     close: () => witness.close(),
   };
 }

@@ -3,10 +3,13 @@ import { connect } from 'node:net';
 import pg from 'pg';
 import type { Admin } from 'kafkajs';
 
+import type { Namespace } from '../domain/namespace.js';
 import type { HostPort, PostgresAddress } from '../domain/role-config.js';
+import { OrderStatus } from '../domain/status-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import type { Witness } from '../facts/targets.js';
 import { createKafka } from '../system/order-log/kafka-client.js';
+import { withPostgres } from './store-clients.js';
 
 const ANSWER_BOUND_MS = 1_000;
 const OFFSETS_BOUND_MS = 5_000;
@@ -22,7 +25,7 @@ export interface OpenWitness extends Witness {
 }
 
 /** Opens nothing until it is asked. */
-export function openWitness(direct: WitnessAddresses, ordersTopic: string): OpenWitness {
+export function openWitness(direct: WitnessAddresses, { ordersTopic, database }: Pick<Namespace, 'ordersTopic' | 'database'>): OpenWitness {
   const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0, onSocket: (socket) => socket.unref() });
   let admin: Promise<Admin> | null = null;
   const connectedAdmin = (): Promise<Admin> => {
@@ -85,6 +88,11 @@ export function openWitness(direct: WitnessAddresses, ordersTopic: string): Open
           if (error.code === 'ECONNREFUSED') resolve(true);
           else reject(new LabError('STACK_GONE', `no clear answer from ${address.host}:${String(address.port)}: ${error.message}`, 'see the log of toxiproxy', { cause: error }));
         });
+      }),
+    unpaidOrders: () =>
+      withPostgres(direct.postgres, database, async (client) => {
+        const { rows } = await client.query<{ unpaid: string }>('SELECT count(*) AS unpaid FROM orders WHERE status = ANY($1)', [[OrderStatus.CREATED, OrderStatus.PAYING]]);
+        return Number(rows[0]?.unpaid ?? 0);
       }),
     async close() {
       const old = admin;
