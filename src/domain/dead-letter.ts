@@ -53,7 +53,7 @@ export interface DeadLetter extends DeadLetterIds, DeadLetterOrigin {
   readonly deadAtMs: number;
   /** Null: the original had none. */
   readonly key: DeadLetterBytes | null;
-  /** Null: the original had none, or it was larger than a dead letter may carry; then `valueBytes` is larger than 0. */
+  /** Null: the original had none, or it made the letter larger than `LETTER_BYTES_MAX`; then `valueBytes` is larger than 0. */
   readonly value: DeadLetterBytes | null;
   /** Size of the original value. */
   readonly valueBytes: number;
@@ -63,8 +63,8 @@ export interface DeadLetter extends DeadLetterIds, DeadLetterOrigin {
 /** Header of a message that was sent again out of a dead letter: the letter's id. */
 export const REPLAY_HEADER = 'replay-of';
 export const DETAIL_MAX = 500;
-/** The broker takes one MiB; JSON and base64 make an original larger. */
-export const VALUE_BYTES_MAX = 400_000;
+/** The broker takes one MiB, frame included. */
+export const LETTER_BYTES_MAX = 900_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -2,6 +2,7 @@
 import type { RoleConfig } from '../../domain/role-config.js';
 import { startProjector } from '../outbox/projector.js';
 import type { RunningRole } from '../role.js';
+import { composeDeadLetters } from './dead-letters.js';
 import type { PortMaker } from './ports.js';
 
 /** One call of a Redis script takes about as many; a batch of the broker may be thousands. */
@@ -9,5 +10,7 @@ const MAX_EVENTS = 500;
 
 export function composeProjector(config: RoleConfig, make: PortMaker): Promise<RunningRole> {
   const { eventsTopic, eventsGroup } = config.namespace;
-  return startProjector({ stock: make.stock(), consumer: make.consumer(eventsTopic, eventsGroup, MAX_EVENTS), metrics: make.metrics }, config, make.surroundings);
+  const consumer = make.consumer(eventsTopic, eventsGroup, MAX_EVENTS);
+  const deadLetters = composeDeadLetters(config, make, eventsGroup);
+  return startProjector({ stock: make.stock(), consumer, deadLetters, metrics: make.metrics }, config, make.surroundings);
 }

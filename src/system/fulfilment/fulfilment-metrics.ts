@@ -2,8 +2,8 @@
 import type { RoleMetrics } from '../role-metrics.js';
 
 export interface FulfilmentMetrics {
-  /** malformed: no message. refused: refused durably instead of ordered. unprocessable: not even that. */
-  skipped(cause: 'malformed' | 'refused' | 'unprocessable'): void;
+  /** malformed: no message. refused: the database refuses it even alone. Both are dead letters. */
+  skipped(cause: 'malformed' | 'refused'): void;
   /** A chunk goes to the ledger once more. */
   triedAgain(cause: string): void;
 }

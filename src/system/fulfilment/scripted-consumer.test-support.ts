@@ -1,5 +1,6 @@
-/** A log consumer whose batches are handed over by the test, and a batch context that counts. */
+/** A log consumer whose batches are handed over by the test, a batch context that counts, and a sender of dead letters that keeps them. */
 import { encodeOrderMessage, type OrderMessage } from '../../domain/order-message.js';
+import type { DeadLetterSender, Failure } from '../recovery/dead-letter-sender.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
 
 type Handle = Parameters<LogConsumer['run']>[0];
@@ -66,6 +67,19 @@ export class CountingContext implements BatchContext {
 
   isRunning(): boolean {
     return this.running;
+  }
+}
+
+export class KeptDeadLetters implements DeadLetterSender {
+  readonly letters: ({ readonly offset: string } & Failure)[] = [];
+
+  bury(record: ReceivedMessage, failure: Failure): Promise<void> {
+    this.letters.push({ offset: record.offset, ...failure });
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 }
 

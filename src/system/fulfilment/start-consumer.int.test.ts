@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 import { atStep, consumerLink, messages, openCase, type LedgerCase } from '../ledger/ledger-case.test-support.js';
 import type { StepObserver } from '../../domain/steps.js';
-import { CountingContext, record, recordsOf, ScriptedConsumer } from './scripted-consumer.test-support.js';
+import { CountingContext, KeptDeadLetters, record, recordsOf, ScriptedConsumer } from './scripted-consumer.test-support.js';
 import { startConsumer } from './start-consumer.js';
 
 const link = consumerLink();
@@ -18,10 +18,10 @@ afterEach(async () => {
   await setEnabled(true);
 });
 
-async function start(fresh: LedgerCase, observer?: StepObserver): Promise<ScriptedConsumer> {
+async function start(fresh: LedgerCase, observer?: StepObserver, deadLetters = new KeptDeadLetters()): Promise<ScriptedConsumer> {
   const consumer = new ScriptedConsumer();
   const spec = observer === undefined ? { throughProxy: true } : { throughProxy: true, observer };
-  await startConsumer({ consumer, ledger: fresh.ledger(spec) }, fresh.configFor(spec), fresh.surroundings(observer));
+  await startConsumer({ consumer, ledger: fresh.ledger(spec), deadLetters }, fresh.configFor(spec), fresh.surroundings(observer));
   return consumer;
 }
 
@@ -76,18 +76,34 @@ test('C27: an unanswered COMMIT inside of a batch is settled by the Inbox', asyn
   expect([await fresh.count('orders'), await fresh.held(), await fresh.count('event_outbox')]).toEqual([30, 30, 30]);
 });
 
-test('C22: one malformed and one always-failing message among 1,000: 998 orders, the bad one refused durably', async () => {
+test('C22: one malformed and one always-failing message among 1,000: 998 orders, and both are dead letters', async () => {
   await using fresh = await openCase({ stock: 2_000, consumer: 'batch:500' });
   await fresh.client.query(`create function no_order() returns trigger language plpgsql as $$ begin if new.request_id = 'bad' then raise exception 'not this one'; end if; return new; end $$;
     create trigger no_order before insert on orders for each row execute function no_order()`);
   const all = messages(999).map((asked, place) => (place === 777 ? { ...asked, requestId: 'bad' } : asked));
   const records = recordsOf(all);
   records.splice(123, 0, record('no message', 9_999));
-  const consumer = await start(fresh);
+  const deadLetters = new KeptDeadLetters();
+  const consumer = await start(fresh, undefined, deadLetters);
   await consumer.deliver(records);
-  expect([await fresh.count('orders'), await fresh.held(), await fresh.count('consumer_inbox')]).toEqual([998, 998, 999]);
-  expect(await fresh.one('select status, failure_code from inventory_reservation where request_id = $1', ['bad'])).toEqual({ status: 20, failure_code: 'REJECTED_UNPROCESSABLE' });
-  expect(await fresh.count('event_outbox', "tag = 'RESERVATION_REJECTED' and (payload->>'returnsUnit')::bool")).toBe(1);
+  expect([await fresh.count('orders'), await fresh.held(), await fresh.count('consumer_inbox')]).toEqual([998, 998, 998]);
+  expect(deadLetters.letters).toMatchObject([
+    { offset: '777', cause: 'REFUSED', detail: 'P0001 not this one', attempts: 3 },
+    { offset: '9999', cause: 'MALFORMED', attempts: 1 },
+  ]);
+  expect(await fresh.count('inventory_reservation', "request_id = 'bad'")).toBe(0);
+});
+
+test('a missing table is nobody\'s fault: the messages wait until it is there', async () => {
+  await using fresh = await openCase({ stock: 10, consumer: 'batch:10' });
+  const deadLetters = new KeptDeadLetters();
+  await fresh.client.query('alter table order_items rename to order_items_away');
+  const consumer = await start(fresh, undefined, deadLetters);
+  const delivered = consumer.deliver(recordsOf(messages(5)));
+  await vi.waitUntil(() => tries(fresh) >= 4, { timeout: 10_000 });
+  await fresh.client.query('alter table order_items_away rename to order_items');
+  await delivered;
+  expect([await fresh.count('orders'), deadLetters.letters]).toEqual([5, []]);
 });
 
 test('single: a transaction per message, several at once, each order once', async () => {

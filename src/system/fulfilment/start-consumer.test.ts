@@ -7,7 +7,7 @@ import type { OrderMessage } from '../../domain/order-message.js';
 import { DEFAULT_TUNING, type ConsumerStrategy, type RoleConfig } from '../../domain/role-config.js';
 import type { OrderLedger, TransactionOutcome } from '../ledger/ledger-port.js';
 import type { RunningRole } from '../role.js';
-import { CountingContext, record, recordsOf, ScriptedConsumer } from './scripted-consumer.test-support.js';
+import { CountingContext, KeptDeadLetters, record, recordsOf, ScriptedConsumer } from './scripted-consumer.test-support.js';
 import { chunkSizeOf, startConsumer } from './start-consumer.js';
 
 const hex = (number: number): string => number.toString(16).padStart(12, '0');
@@ -28,7 +28,7 @@ interface Run {
   readonly consumer: ScriptedConsumer;
   readonly role: RunningRole;
   readonly calls: (readonly OrderMessage[])[];
-  readonly refused: OrderMessage[];
+  readonly deadLetters: KeptDeadLetters;
   readonly logs: string[];
   readonly steps: { readonly step: string; readonly ids: readonly string[] }[];
   ready: boolean;
@@ -37,19 +37,16 @@ interface Run {
 async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly OrderMessage[], call: number) => TransactionOutcome | Promise<TransactionOutcome>): Promise<Run> {
   const consumer = new ScriptedConsumer();
   const calls: (readonly OrderMessage[])[] = [];
-  const refused: OrderMessage[] = [];
+  const deadLetters = new KeptDeadLetters();
   const logs: string[] = [];
   const steps: Run['steps'] = [];
-  const run = { consumer, calls, refused, logs, steps, ready: true };
+  const run = { consumer, calls, deadLetters, logs, steps, ready: true };
   const ledger: OrderLedger = {
     createOrders: async (batch) => {
       calls.push(batch);
       return createOrders(batch, calls.length);
     },
-    refuse: (message) => {
-      refused.push(message);
-      return Promise.resolve(done([message]));
-    },
+    refuse: () => Promise.reject(new Error('nobody asked for it')),
     ready: () => Promise.resolve(run.ready),
     close: () => Promise.resolve(),
   };
@@ -58,7 +55,7 @@ async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly 
     addresses: { redis: { host: '', port: 0 }, kafka: { host: '', port: 0 }, postgres: { host: '', port: 0, user: '', password: '' } },
     strategies: { consumer: strategy, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, postgresPoolSize: 4 },
   };
-  const role = await startConsumer({ consumer, ledger }, config, {
+  const role = await startConsumer({ consumer, ledger, deadLetters }, config, {
     clock: systemClock,
     observer: { reached: (step, ids) => { steps.push({ step, ids }); } },
     log: (_level, text) => { logs.push(text); },
@@ -121,10 +118,37 @@ test('C22: a malformed and an always-failing message among 1,000 spoil nobody el
   await run.consumer.deliver(records);
   const created = new Set(run.calls.filter((batch) => !batch.some(({ requestId }) => requestId === bad)).flat().map(({ requestId }) => requestId));
   expect(created.size).toBe(998);
-  expect(run.refused.map(({ requestId }) => requestId)).toEqual([bad]);
-  expect(run.logs.filter((text) => text === 'malformed message skipped')).toHaveLength(1);
+  expect(run.deadLetters.letters).toMatchObject([
+    { offset: '321', cause: 'REFUSED', detail: 'x', attempts: 3 },
+    { offset: '5000', cause: 'MALFORMED', attempts: 1 },
+  ]);
+  expect(run.steps.filter(({ step }) => step === 'consumer.after-dead-letter')).toHaveLength(2);
   // Halves, not one by one: about 2·log2(500) transactions more.
   expect(run.calls.length).toBeLessThan(25);
+});
+
+test('only what lies in the message itself counts: no outage and no missing table makes a dead letter', async () => {
+  const ends: TransactionOutcome[] = [
+    { outcome: 'refused', reason: 'x' }, { outcome: 'not-committed', reason: 'x', slow: false }, { outcome: 'refused', reason: '42P01', fault: 'schema' },
+    { outcome: 'unknown', reason: 'x' }, { outcome: 'refused', reason: 'x' }, { outcome: 'not-committed', reason: 'x', slow: true },
+  ];
+  const run = await start('batch:500', (batch, call) => ends[call - 1] ?? done(batch));
+  await run.consumer.deliver(recordsOf(messages(1)));
+  expect(run.deadLetters.letters).toEqual([]);
+  expect(run.calls).toHaveLength(7);
+});
+
+test('what the tables say against all rules is told apart from what a message brings', async () => {
+  const run = await start('batch:500', () => ({ outcome: 'refused', reason: 'x', fault: 'tables' }));
+  await run.consumer.deliver(recordsOf(messages(1)));
+  expect(run.deadLetters.letters).toMatchObject([{ cause: 'ANOMALY', attempts: 3 }]);
+});
+
+test('a dead letter that cannot be stored keeps the offset where it is', async () => {
+  const run = await start('batch:500', () => ({ outcome: 'refused', reason: 'x' }));
+  run.deadLetters.bury = () => Promise.reject(new Error('the broker is away'));
+  await expect(run.consumer.deliver(recordsOf(messages(1)))).rejects.toThrow('the broker is away');
+  expect(run.consumer.finished).toEqual([]);
 });
 
 test('a batch that runs into its time bound is cut in halves', async () => {

@@ -1,17 +1,19 @@
 /** The role `consumer`: message → transaction → offset (paper 001 §2). Offsets move only over finished messages (CASES C20). */
-import type { OrderMessage } from '../../domain/order-message.js';
+import { DeadLetterCause } from '../../domain/dead-letter.js';
 import type { ConsumerStrategy, RoleConfig } from '../../domain/role-config.js';
 import type { OrderLedger } from '../ledger/ledger-port.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
+import type { DeadLetterSender } from '../recovery/dead-letter-sender.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import { fulfilmentMetrics } from './fulfilment-metrics.js';
-import { finishChunk, type ChunkParts } from './finish-chunk.js';
+import { finishChunk, type ChunkParts, type Item } from './finish-chunk.js';
 import { readMessage } from './read-message.js';
 
 export interface ConsumerDeps {
   readonly consumer: LogConsumer;
   readonly ledger: OrderLedger;
+  readonly deadLetters: DeadLetterSender;
   /** The role's recorder. Absent: counted, and shown nowhere. */
   readonly metrics?: RoleMetrics;
 }
@@ -29,12 +31,20 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
   const chunkSize = chunkSizeOf(config.strategies.consumer);
   // Transactions of one message each do not wait for each other's COMMIT; their offsets still move only when all of the batch are done.
   const lanes = chunkSize === 1 ? config.tuning.postgresPoolSize : 1;
-  const parts: ChunkParts = { ledger: deps.ledger, metrics: fulfilmentMetrics(deps.metrics ?? createRoleMetrics(config.role, config.instance)), log: surroundings.log.bind(surroundings) };
+  const parts: ChunkParts = {
+    ledger: deps.ledger,
+    deadLetters: deps.deadLetters,
+    attemptsMax: config.tuning.deadLetterAttempts,
+    metrics: fulfilmentMetrics(deps.metrics ?? createRoleMetrics(config.role, config.instance)),
+    surroundings,
+  };
 
   const handle = async (records: readonly ReceivedMessage[], context: BatchContext): Promise<void> => {
-    const messages = records.flatMap((record) => readOrSkip(record, parts));
-    await surroundings.observer.reached('consumer.received', messages.map((message) => message.reservationId));
-    await finishAll(chunksOf(messages, chunkSize), lanes, context, parts);
+    const { items, malformed } = readAll(records);
+    await surroundings.observer.reached('consumer.received', items.map(({ message }) => message.reservationId));
+    await finishAll(chunksOf(items, chunkSize), lanes, context, parts);
+    // After the orders: nobody's order waits for a dead letter.
+    for (const { record, problem } of malformed) await buryMalformed(record, problem, context, parts);
   };
   const afterOffsetCommit = (records: readonly ReceivedMessage[]): void | Promise<void> =>
     surroundings.observer.reached('consumer.after-offset-commit', records.map((record) => record.key));
@@ -49,25 +59,40 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
     fatal: Promise.race([failed, deps.consumer.fatal]),
     async stop() {
       await deps.consumer.stop();
-      await deps.ledger.close();
+      await Promise.all([deps.ledger.close(), deps.deadLetters.close()]);
     },
   });
 }
 
-function readOrSkip(record: ReceivedMessage, parts: ChunkParts): OrderMessage[] {
-  const read = readMessage(record);
-  if (read.ok) return [read.message];
-  parts.metrics.skipped('malformed');
-  parts.log('error', 'malformed message skipped', { topic: record.topic, partition: record.partition, offset: record.offset, problem: read.problem.slice(0, 300) });
-  return [];
+interface ReadRecords {
+  readonly items: Item[];
+  readonly malformed: { readonly record: ReceivedMessage; readonly problem: string }[];
 }
 
-function chunksOf(messages: readonly OrderMessage[], size: number): OrderMessage[][] {
-  return Array.from({ length: Math.ceil(messages.length / size) }, (_, place) => messages.slice(place * size, (place + 1) * size));
+function readAll(records: readonly ReceivedMessage[]): ReadRecords {
+  const read: ReadRecords = { items: [], malformed: [] };
+  for (const record of records) {
+    const found = readMessage(record);
+    if (found.ok) read.items.push({ message: found.message, record });
+    else read.malformed.push({ record, problem: found.problem });
+  }
+  return read;
+}
+
+/** No second try: what is no message now will be none later. */
+async function buryMalformed(record: ReceivedMessage, problem: string, context: BatchContext, parts: ChunkParts): Promise<void> {
+  const { deadLetters, metrics, surroundings } = parts;
+  await deadLetters.bury(record, { cause: DeadLetterCause.MALFORMED, detail: problem, attempts: 1, firstSeenAtMs: surroundings.clock.nowMs() }, context);
+  metrics.skipped('malformed');
+  await surroundings.observer.reached('consumer.after-dead-letter', [record.key]);
+}
+
+function chunksOf(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, place) => items.slice(place * size, (place + 1) * size));
 }
 
 /** Finishes the chunks in `lanes` at once. Waits for every lane, also after a failure, so that nothing runs on when the batch comes again. */
-async function finishAll(chunks: OrderMessage[][], lanes: number, context: BatchContext, parts: ChunkParts): Promise<void> {
+async function finishAll(chunks: Item[][], lanes: number, context: BatchContext, parts: ChunkParts): Promise<void> {
   const queue = chunks.values();
   const ends = await Promise.allSettled(Array.from({ length: Math.min(lanes, chunks.length) }, async () => {
     for (const chunk of queue) await finishChunk(chunk, context, parts);

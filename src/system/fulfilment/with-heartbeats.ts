@@ -1,5 +1,10 @@
-/** Keeps the group membership while one bounded piece of work is waited for. */
+/** Keeps the group membership while one bounded piece of work is waited for, and says when there is no use in going on. */
 import type { BatchContext } from '../order-log/order-log-port.js';
+
+/** The consumer stops or lost its partition: what is not finished comes again, to whoever owns the partition then. */
+export class BatchInterrupted extends Error {
+  override readonly name = 'BatchInterrupted';
+}
 
 const INTERVAL_MS = 1_000;
 /** Longer than any bounded call can take. Beyond it the worker hangs, and a hung worker must lose its partitions. */

@@ -57,6 +57,19 @@ export function failureKind(error: unknown): FailureKind {
 }
 
 /**
+ * Whose fault a definite refusal is.
+ * message: its data, so other messages are well. tables: they hold what no correct writer can have written. schema: a missing table, a missing
+ * right, a statement that this server does not know; every message meets it, and none is to blame.
+ */
+export type RefusalFault = 'message' | 'tables' | 'schema';
+
+export function refusalFault(error: unknown): RefusalFault {
+  if (error instanceof LedgerAnomaly) return 'tables';
+  const sqlState = sqlStateOf(error) ?? '';
+  return sqlState.startsWith('42') || sqlState.startsWith('0A') ? 'schema' : 'message';
+}
+
+/**
  * After COMMIT was sent: does this error prove that nothing was committed? Only a SQLSTATE by which the server itself refused the COMMIT
  * does. Everything else (connection gone, client's own timeout, shutdown) leaves it open (LIBRARIES §3.1).
  */

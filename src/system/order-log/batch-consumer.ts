@@ -238,7 +238,8 @@ function received(topic: string, partition: number, message: KafkaMessage): Rece
   for (const [name, value] of Object.entries(message.headers ?? {})) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.map(String).join(',') : String(value);
   }
-  return { topic, partition, offset: message.offset, key: message.key?.toString() ?? '', value: message.value?.toString() ?? '', headers };
+  const { offset, key, value } = message;
+  return { topic, partition, offset, key: key?.toString() ?? '', value: value?.toString() ?? '', headers, raw: { key, value } };
 }
 
 /** A consumer that opens nothing before `run`. */

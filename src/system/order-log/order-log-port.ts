@@ -30,6 +30,8 @@ export interface ReceivedMessage {
   readonly key: string;
   readonly value: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes as the broker had them: text loses what is no UTF-8, and does not tell an empty value from none. */
+  readonly raw?: { readonly key: Buffer | null; readonly value: Buffer | null };
 }
 
 export interface BatchContext {

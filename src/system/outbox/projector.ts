@@ -5,10 +5,12 @@
  * committed: while Redis is away the projector keeps its place in the group with heartbeats and tries again. An answer that got lost is
  * no problem: versions, and the record's own mark of a returned unit, make a repeat harmless.
  */
+import { DeadLetterCause } from '../../domain/dead-letter.js';
 import { parseOrderEvent, type OrderEvent } from '../../domain/order-event.js';
 import type { ReservationId, SkuKey } from '../../domain/ids.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
+import type { DeadLetterSender } from '../recovery/dead-letter-sender.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import type { ProjectionReply, ProjectionUpdate, StockPort } from '../stock/stock-port.js';
@@ -18,6 +20,8 @@ export interface ProjectorDependencies {
   readonly stock: StockPort;
   /** Subscribed to the events topic with the projector's group. */
   readonly consumer: LogConsumer;
+  /** Takes the events that are none. */
+  readonly deadLetters: DeadLetterSender;
   readonly metrics: RoleMetrics;
 }
 
@@ -30,25 +34,28 @@ interface SkuUpdates {
 }
 
 /** Joins the group and runs until `stop()` or until the consumer dies. Takes ownership of its dependencies and closes them. */
-export async function startProjector({ stock, consumer, metrics }: ProjectorDependencies, _config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
+export async function startProjector({ stock, consumer, deadLetters, metrics }: ProjectorDependencies, _config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const applied = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'applied' });
   const stale = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'stale' });
   const unknownRecord = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'unknown-record' });
-  const malformed = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'malformed' });
+  const malformedEvents = metrics.counter('projection_events_total', 'Events by what became of them', { result: 'malformed' });
   const released = metrics.counter('reservation_released_count', 'Units given back to Redis');
   const retried = metrics.counter('projection_retry_total', 'Attempts to apply events that failed');
   const { observer } = surroundings;
   let stopping = false;
 
   async function handle(messages: readonly ReceivedMessage[], context: BatchContext): Promise<void> {
-    const { bySku, reservationIds } = readBatch(messages, (message, problems) => {
-      malformed.add();
-      surroundings.log('error', 'an event is malformed and cannot be applied', { partition: message.partition, offset: message.offset, problems: problems.join('; ') });
-    });
-    if (reservationIds.length === 0) return;
-    await observer.reached('projector.before-apply', reservationIds);
-    for (const { sku, updates } of bySku) await applyAll(sku, updates, context);
-    await observer.reached('projector.after-apply', reservationIds);
+    const { bySku, reservationIds, malformed } = readBatch(messages);
+    if (reservationIds.length > 0) {
+      await observer.reached('projector.before-apply', reservationIds);
+      for (const { sku, updates } of bySku) await applyAll(sku, updates, context);
+      await observer.reached('projector.after-apply', reservationIds);
+    }
+    for (const { message, problems } of malformed) {
+      const failure = { cause: DeadLetterCause.MALFORMED, detail: problems.join('; '), attempts: 1, firstSeenAtMs: surroundings.clock.nowMs() };
+      await deadLetters.bury(message, failure, context);
+      malformedEvents.add();
+    }
   }
 
   async function applyAll(sku: SkuKey, updates: readonly ProjectionUpdate[], context: BatchContext): Promise<void> {
@@ -92,7 +99,7 @@ export async function startProjector({ stock, consumer, metrics }: ProjectorDepe
     async stop() {
       stopping = true;
       await consumer.stop();
-      await stock.close();
+      await Promise.all([stock.close(), deadLetters.close()]);
     },
   };
 }
@@ -102,10 +109,17 @@ function reasonOf(replies: readonly ProjectionReply[]): string | null {
   return null;
 }
 
-/** The updates of a batch by SKU, in the order of the batch. */
-function readBatch(messages: readonly ReceivedMessage[], onMalformed: (message: ReceivedMessage, problems: readonly string[]) => void): { readonly bySku: readonly SkuUpdates[]; readonly reservationIds: readonly ReservationId[] } {
+interface ReadBatch {
+  /** In the order of the batch. */
+  readonly bySku: readonly SkuUpdates[];
+  readonly reservationIds: readonly ReservationId[];
+  readonly malformed: readonly { readonly message: ReceivedMessage; readonly problems: readonly string[] }[];
+}
+
+function readBatch(messages: readonly ReceivedMessage[]): ReadBatch {
   const bySku = new Map<string, SkuUpdates>();
   const reservationIds: ReservationId[] = [];
+  const malformed: { message: ReceivedMessage; problems: readonly string[] }[] = [];
   const add = (event: OrderEvent, update: ProjectionUpdate): void => {
     const name = `${event.activityId}:${event.skuId}`;
     const known = bySku.get(name);
@@ -116,13 +130,13 @@ function readBatch(messages: readonly ReceivedMessage[], onMalformed: (message: 
   for (const message of messages) {
     const parsed = parseOrderEvent(message.value);
     if (!parsed.ok) {
-      onMalformed(message, parsed.problems);
+      malformed.push({ message, problems: parsed.problems });
       continue;
     }
     const update = projectionUpdateOf(parsed.event);
     if (update !== null) add(parsed.event, update);
   }
-  return { bySku: [...bySku.values()], reservationIds };
+  return { bySku: [...bySku.values()], reservationIds, malformed };
 }
 
 /** Waits, but looks every 50 ms whether there is a reason not to. */
