@@ -55,6 +55,10 @@ export interface RoleTuning {
   /** What stands between a request and the reserve call. */
   readonly funnel: FunnelTuning;
   readonly postgresPoolSize: number;
+  /** Gauges that have to be asked for (PostgreSQL's statistics, sizes in Redis): asked at most this often, ≥ 5 s; 0: never. */
+  readonly storeFiguresIntervalMs: number;
+  /** Spans through the OpenTelemetry API and `traceparent` in messages. */
+  readonly tracing: boolean;
   /** How often a lone message that the database refuses is tried before it becomes a dead letter. */
   readonly deadLetterAttempts: number;
   /**
@@ -85,6 +89,8 @@ export const DEFAULT_TUNING: RoleTuning = {
   warmUpRequests: 4_096,
   funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,
+  storeFiguresIntervalMs: 5_000,
+  tracing: false,
   deadLetterAttempts: 3,
   recoveryDeadlineMs: 900_000,
   logRetentionMs: null,

@@ -2,8 +2,6 @@
  * From a configuration to a running role: the one place where ports, scripts and statements meet. Both entries (`main.ts` here and the lab's)
  * start roles by this function alone.
  */
-import { register } from 'prom-client';
-
 import type { RoleConfig } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
 import { composeConsumer } from './compose/consumer.js';
@@ -12,7 +10,6 @@ import { createPortMaker, type PortMaker, type RoleOverrides } from './compose/p
 import { composeProjector } from './compose/projector.js';
 import { composeRelay } from './compose/relay.js';
 import { composeScanner } from './compose/scanner.js';
-import type { RoleMetrics } from './role-metrics.js';
 import { startRoleServer } from './role-server.js';
 import type { RunningRole } from './role.js';
 
@@ -30,11 +27,6 @@ const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
 };
 
 const STOP_TIMEOUT_MS = 5_000;
-
-/** The ledger's counters live in prom-client's default registry; a role's `/metrics` shows both. */
-function withDefaultRegistry(metrics: RoleMetrics): RoleMetrics {
-  return { ...metrics, text: async () => `${await metrics.text()}\n${await register.metrics()}` };
-}
 
 function bounded(stop: () => Promise<void>): () => Promise<void> {
   let stopping: Promise<void> | null = null;
@@ -58,8 +50,7 @@ function bounded(stop: () => Promise<void>): () => Promise<void> {
 export async function composeRole(config: RoleConfig, overrides: RoleOverrides = {}): Promise<RunningRole> {
   const composeOne = ROLES[config.role];
   if (composeOne === undefined) throw new Error(`role not built yet: ${config.role}`);
-  const made = createPortMaker(config, overrides);
-  const make: PortMaker = { ...made, metrics: withDefaultRegistry(made.metrics) };
+  const make = createPortMaker(config, overrides);
   const role = await composeOne(config, make);
   // The gateway serves both endpoints beside its API.
   if (config.role === 'gateway') return { ...role, stop: bounded(() => role.stop()) };

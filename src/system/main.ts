@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   });
 
   const config = readConfig();
-  log = createJsonLog(config.instance);
+  log = createJsonLog(config.instance, config);
   const role = await composeRole(config, { log }).catch((error: unknown) => {
     die('the role could not start', error);
     throw error;

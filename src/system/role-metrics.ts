@@ -30,6 +30,8 @@ export interface RoleMetrics {
   counter(name: string, help: string, labels?: MetricLabels): CounterRecorder;
   gauge(name: string, help: string, labels?: MetricLabels): GaugeRecorder;
   histogram(name: string, help: string, labels?: MetricLabels, buckets?: readonly number[]): HistogramRecorder;
+  /** Called before each scrape: for gauges that are cheap to compute and pointless to keep up to date in between. Must not throw. */
+  beforeText(refresh: () => void): void;
   /** The body of `/metrics`. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -39,12 +41,13 @@ export interface RoleMetrics {
 export const DURATION_BUCKETS_SECONDS: readonly number[] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10];
 
 /**
- * A recorder with a registry of its own. Every series carries `role` and `instance`.
+ * A recorder with a registry of its own. Every series carries `role` and `instance`, and `labels` where given.
  * `processMetrics` adds CPU, memory and event-loop lag of the process: once per process, not per role.
  */
-export function createRoleMetrics(role: string, instance: string, options: { readonly processMetrics?: boolean } = {}): RoleMetrics {
+export function createRoleMetrics(role: string, instance: string, options: { readonly processMetrics?: boolean; readonly labels?: MetricLabels } = {}): RoleMetrics {
   const registry = new Registry();
-  registry.setDefaultLabels({ role, instance });
+  registry.setDefaultLabels({ role, instance, ...options.labels });
+  const refreshes: (() => void)[] = [];
   if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
 
   const known = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
@@ -65,6 +68,12 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
       const series = metric.labels(labels);
       return { observe: (value) => { series.observe(value); } };
     },
-    text: () => registry.metrics(),
+    beforeText(refresh) {
+      refreshes.push(refresh);
+    },
+    text() {
+      for (const refresh of refreshes) refresh();
+      return registry.metrics();
+    },
   };
 }

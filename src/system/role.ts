@@ -1,6 +1,8 @@
 /** What every role of the system is to its process: something that runs, can be asked for its health, and ends. */
 import type { Clock } from '../domain/clock.js';
 import type { StepObserver } from '../domain/steps.js';
+import type { RoleMetrics } from './role-metrics.js';
+import type { RoleTracing } from './tracing/request-trace.js';
 
 export interface RunningRole {
   /** Problems that keep it from being ready; empty: ready. Asked by `/healthz`. */
@@ -16,5 +18,9 @@ export interface RoleSurroundings {
   readonly clock: Clock;
   readonly observer: StepObserver;
   /** One JSON line to stderr: time, role instance, level, text, fields. */
-  log(level: 'info' | 'warn' | 'error', text: string, fields?: Readonly<Record<string, string | number | boolean | null>>): void;
+  log(level: 'debug' | 'info' | 'warn' | 'error', text: string, fields?: Readonly<Record<string, string | number | boolean | null>>): void;
+  /** The role's recorder, for what is deep inside. Absent: nothing is measured there. */
+  readonly metrics?: RoleMetrics;
+  /** Absent: tracing is off. */
+  readonly tracing?: RoleTracing;
 }

@@ -14,11 +14,14 @@ import { createOutboxStore, type OutboxStore } from '../outbox/outbox-store.js';
 import { createBatchConsumer } from '../order-log/batch-consumer.js';
 import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
 import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
+import { availabilityZone } from '../placement.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import { connectStock, type StockOptions } from '../stock/redis-stock.js';
 import type { StockPort } from '../stock/stock-port.js';
+import { createRoleTracing } from '../tracing/request-trace.js';
 import { createJsonLog } from './json-log.js';
+import { portObservers } from './observed-ports.js';
 
 /** What a role may be made of. */
 export interface RolePorts {
@@ -56,7 +59,7 @@ export interface PortMaker {
   stock(): StockPort;
   /** Impatient, for callers that wait. */
   gatewayProducer(): LogProducer;
-  steadyProducer(topic: string): LogProducer;
+  steadyProducer(...topics: readonly string[]): LogProducer;
   /** `maxMessages`: of one call of the handler. */
   consumer(topic: string, groupId: string, maxMessages: number): LogConsumer;
   ledger(): OrderLedger;
@@ -66,18 +69,25 @@ export interface PortMaker {
 }
 
 export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): PortMaker {
+  const metrics = overrides.metrics ?? createRoleMetrics(config.role, config.instance, { processMetrics: true, labels: { availability_zone: availabilityZone() } });
+  const observer = overrides.observer ?? silentStepObserver;
+  const tracing = config.tuning.tracing ? createRoleTracing(config.role, config.instance, observer) : null;
   const surroundings: RoleSurroundings = {
     clock: overrides.clock ?? systemClock,
-    observer: overrides.observer ?? silentStepObserver,
-    log: overrides.log ?? createJsonLog(config.instance),
+    observer: tracing?.observer ?? observer,
+    log: overrides.log ?? createJsonLog(config.instance, config),
+    metrics,
+    ...(tracing === null ? {} : { tracing }),
   };
-  const metrics = overrides.metrics ?? createRoleMetrics(config.role, config.instance, { processMetrics: true });
+  const observers = portObservers(config, metrics, tracing);
   const { addresses, instance, namespace, tuning } = config;
 
   function port<Name extends keyof RolePorts>(name: Name, make: () => RolePorts[Name]): RolePorts[Name] {
     const made: RolePorts[Name] = overrides.ports?.[name] ?? make();
     const wrap = overrides.wrap?.[name] as ((port: RolePorts[Name]) => RolePorts[Name]) | undefined;
-    return wrap === undefined ? made : wrap(made);
+    const observe = observers[name] as ((port: RolePorts[Name]) => RolePorts[Name]) | undefined;
+    const wrapped = wrap === undefined ? made : wrap(made);
+    return observe === undefined ? wrapped : observe(wrapped);
   }
   const log: RoleSurroundings['log'] = (level, text, fields) => {
     surroundings.log(level, text, fields);
@@ -98,7 +108,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
         }),
       ),
     gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
-    steadyProducer: (topic) => port('producer', () => createSteadyProducer({ ...producerOptions([topic]), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
+    steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>
       port('consumer', () =>
         createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, maxMessages, log }),

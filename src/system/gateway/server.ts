@@ -18,7 +18,7 @@ export interface GatewayServerOptions extends HealthAndMetrics {
   readonly query: Query;
   /** Told of every answer, for metrics. */
   readonly onAnswer: (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void;
-  readonly surroundings: Pick<RoleSurroundings, 'log'>;
+  readonly surroundings: Pick<RoleSurroundings, 'log' | 'tracing'>;
 }
 
 export interface GatewayServer {
@@ -111,8 +111,10 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
 
 /** Listens, or rejects with Node's error when the port cannot be had. */
 export async function startGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
+  const { tracing } = options.surroundings;
   const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-    answerTo(request, response, options).catch((error: unknown) => {
+    const answered = tracing === undefined ? answerTo(request, response, options) : tracing.request(request.method ?? '', request.headers, () => answerTo(request, response, options));
+    answered.catch((error: unknown) => {
       // A bug. Whether something was reserved is not known here, so the answer only says that it is not known.
       options.surroundings.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
       if (!response.headersSent) write(response, { httpStatus: 503, answer: { code: 'RESULT_UNKNOWN', requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: 1_000 }, location: null });
