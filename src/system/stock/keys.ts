@@ -1,5 +1,5 @@
 /**
- * The five keys of one SKU. All share the hash tag `{activity:sku}`, so that one script may touch them all in a cluster (CASES C6), and
+ * The keys of one SKU. All share the hash tag `{activity:sku}`, so that one script may touch them all in a cluster (CASES C6), and
  * all are declared in KEYS.
  */
 import type { SkuKey } from '../../domain/ids.js';
@@ -15,6 +15,15 @@ export interface StockKeys {
   readonly users: string;
   /** Sorted set: request id by due time in ms of the server's clock. */
   readonly pending: string;
+  /** Hash: adjustment id → what it changed. Made by the first repair. */
+  readonly adjustments: string;
+}
+
+/** Where a rebuild writes before it takes the place of the live keys. */
+export interface RebuildKeys {
+  readonly requests: string;
+  readonly users: string;
+  readonly pending: string;
 }
 
 /** Keys of a SKU under a namespace's `redisPrefix` (which ends with `:`). */
@@ -26,5 +35,11 @@ export function stockKeys(redisPrefix: string, sku: SkuKey): StockKeys {
     requests: `${tagged}requests`,
     users: `${tagged}users`,
     pending: `${tagged}pending`,
+    adjustments: `${tagged}adjustments`,
   };
+}
+
+/** Under the same hash tag as the keys whose place they take. */
+export function rebuildKeys(live: StockKeys): RebuildKeys {
+  return { requests: `${live.requests}:rebuilt`, users: `${live.users}:rebuilt`, pending: `${live.pending}:rebuilt` };
 }

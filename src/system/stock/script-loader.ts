@@ -5,7 +5,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export const SCRIPT_NAMES = ['reserve_batch', 'mark_sent', 'claim_pending', 'apply_projection', 'warm_up'] as const;
+export const SCRIPT_NAMES = [
+  'reserve_batch', 'mark_sent', 'claim_pending', 'apply_projection', 'warm_up',
+  'adjust_record', 'rebuild_begin', 'rebuild_page', 'rebuild_finish', 'rebuild_release',
+] as const;
 export type ScriptName = (typeof SCRIPT_NAMES)[number];
 
 export interface Script {
