@@ -8,15 +8,15 @@
   KEYS[5] meta      hash: status, …
 
   ARGV[1] number of updates, 1…256
-  ARGV[2] "requestId reservationId state version returnsUnit orderId reason …", seven fields each: state O, R or L; version of the
-          aggregate; returnsUnit 1 or 0; orderId and reason "-" where there is none
+  ARGV[2] "requestId reservationId state version returnsUnit clearsMark orderId reason …", eight fields each: state O, R or L; version
+          of the aggregate; returnsUnit and clearsMark 1 or 0; orderId and reason "-" where there is none
 
   Reply: { 'OK', decision 1, …, decision n }, n + 1 strings: "APPLIED 1|0", "STALE 1|0" or "UNKNOWN_RECORD 0"; the digit says whether a
   unit was given back. While the SKU is being rebuilt: { 'PAUSED' } alone, and nothing is done.
 
   Rules: only a newer version changes state, order and reason. A unit is given back once per reservation id, whatever the order in which
   events arrive: that a reservation has ended stays true, so a release that was overtaken still returns its unit. The user's mark goes
-  with the unit, if it still belongs to this request. An unknown record, or one of another reservation, never increments; neither does a
+  where the update says so (the rules of the activity decide), if it still belongs to this request. An unknown record, or one of another reservation, never increments; neither does a
   missing stock key, for INCRBY would make a stock out of nothing (a rebuild counts from durable facts). A rebuild has read PostgreSQL at
   one moment; an event applied to the records that it is about to replace would be lost, so events wait until it has ended.
 ]]
@@ -24,11 +24,11 @@ if redis.call('HGET', KEYS[5], 'status') == 'paused' then return { 'PAUSED' } en
 
 local count = tonumber(ARGV[1])
 local ids, updates, n = {}, {}, 0
-local FIELDS = '(%S+) (%S+) ([ORL]) (%d+) ([01]) (%S+) (%S+)'
-for id, reservation, state, version, returns, order, reason in string.gmatch(ARGV[2], FIELDS) do
+local FIELDS = '(%S+) (%S+) ([ORL]) (%d+) ([01]) ([01]) (%S+) (%S+)'
+for id, reservation, state, version, returns, clears, order, reason in string.gmatch(ARGV[2], FIELDS) do
   n = n + 1
   ids[n] = id
-  updates[n] = { reservation, state, tonumber(version), returns == '1', order, reason }
+  updates[n] = { reservation, state, tonumber(version), returns == '1', order, reason, clears == '1' }
 end
 if n ~= count or n < 1 or n > 256 then return redis.error_reply('ERR apply_projection: the updates do not fit their number') end
 
@@ -56,8 +56,8 @@ for i = 1, n do
     end
     if gives then
       returned, units = '1', units + 1
-      if redis.call('HGET', KEYS[3], user) == id then freed[#freed + 1] = user end
     end
+    if update[7] and redis.call('HGET', KEYS[3], user) == id then freed[#freed + 1] = user end
     if newer or gives then
       current[id] = state .. middle .. '|' .. version .. '|' .. returned .. '|' .. order .. '|' .. reason
       changed[#changed + 1] = id

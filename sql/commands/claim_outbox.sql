@@ -1,12 +1,12 @@
 -- Claims a page of due events; several relays share the work by SKIP LOCKED. An event waits while an earlier one of its aggregate is not
--- SENT, a DEAD one included: events of one order are never overtaken (CASES C33). ANY (ARRAY …): see claim_tokens.
+-- SENT, a DEAD one included: events of one order are never overtaken on their topic (CASES C33). A timer lies on a topic of its own. ANY (ARRAY …): see claim_tokens.
 -- $1 int page size · $2 text name of this claim
 WITH candidates AS MATERIALIZED (
   SELECT o.event_id FROM event_outbox AS o
    WHERE o.status IN (0, 30) AND o.available_at <= statement_timestamp()
      AND NOT EXISTS (SELECT 1 FROM event_outbox AS earlier
                       WHERE earlier.aggregate_id = o.aggregate_id AND earlier.aggregate_version < o.aggregate_version
-                        AND earlier.status <> 20)
+                        AND earlier.topic = o.topic AND earlier.status <> 20)
    ORDER BY o.available_at, o.created_at, o.event_id
    LIMIT $1::int
      FOR UPDATE SKIP LOCKED

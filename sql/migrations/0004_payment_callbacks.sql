@@ -24,5 +24,5 @@ CREATE INDEX idx_callback_trade ON payment_callback (provider, provider_trade_no
 ALTER TABLE payment_record ADD COLUMN next_query_at TIMESTAMPTZ;
 ALTER TABLE payment_record ADD COLUMN query_count INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX idx_payment_query_due ON payment_record (next_query_at, payment_id) WHERE status IN (0, 10) AND next_query_at IS NOT NULL;
--- One payment of an order is open at a time, so that a success is never split over two.
-CREATE UNIQUE INDEX uq_payment_open ON payment_record (order_id) WHERE status IN (0, 10);
+-- One payment of an order is open at a time and channel, so that a trade never has two to choose from.
+CREATE UNIQUE INDEX uq_payment_open ON payment_record (order_id, provider) WHERE status IN (0, 10);

@@ -17,6 +17,7 @@ const event: OrderEvent = {
   orderId: '9223372036854775807',
   reason: null,
   returnsUnit: false,
+  clearsUserMark: false,
 };
 
 test('an event survives its encoding, ids beyond 2^53 too', () => {

@@ -23,6 +23,8 @@ export interface OrderEvent {
   readonly reason: string | null;
   /** True when the Redis unit has to be given back (a refusal or a release with restock). */
   readonly returnsUnit: boolean;
+  /** True when the user may reserve again: after a refusal, and after a release where the activity lets users buy again. */
+  readonly clearsUserMark: boolean;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -58,7 +60,7 @@ export function parseOrderEvent(text: string): { ok: true; event: OrderEvent } |
   for (const field of ['activityId', 'skuId', 'userId'] as const) need(field, isInt8(value[field]));
   need('orderId', value['orderId'] === null || isInt8(value['orderId']));
   need('reason', value['reason'] === null || (isText(value['reason']) && CODE.test(value['reason'])));
-  need('returnsUnit', typeof value['returnsUnit'] === 'boolean');
+  for (const field of ['returnsUnit', 'clearsUserMark'] as const) need(field, typeof value[field] === 'boolean');
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, event: parsed as OrderEvent };
 }

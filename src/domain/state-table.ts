@@ -104,7 +104,7 @@ export type MachineName = 'order' | 'reservation' | 'unit' | 'payment';
 
 /** The move of one machine in a transition; `fate` decides where the rule of the activity does. null: untouched. */
 export function moveOf(name: TransitionName, machine: MachineName, fate: UnitFate): Move<number> | null {
-  const move: Move<number> | Readonly<Record<UnitFate, Move<number>>> | null = (TRANSITIONS[name] as Transition)[machine];
+  const move: Move<number> | Readonly<Record<UnitFate, Move<number>>> | null = TRANSITIONS[name][machine];
   return move !== null && 'restocked' in move ? move[fate] : move;
 }
 

@@ -5,5 +5,5 @@ import type { RunningRole } from '../role.js';
 import type { PortMaker } from './ports.js';
 
 export function composeRelay(config: RoleConfig, make: PortMaker): Promise<RunningRole> {
-  return startRelay({ producer: make.steadyProducer(config.namespace.eventsTopic), store: make.outbox(), metrics: make.metrics }, config, make.surroundings);
+  return startRelay({ producer: make.steadyProducer(config.namespace.eventsTopic, config.namespace.closesTopic), store: make.outbox(), metrics: make.metrics }, config, make.surroundings);
 }

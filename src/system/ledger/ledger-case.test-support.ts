@@ -25,6 +25,7 @@ export const VERSION = '3';
 
 export interface CaseOptions {
   readonly stock: number;
+  readonly rules?: Partial<Readonly<Record<'restockOnCancel' | 'rebuyAfterCancel', boolean>>>;
   readonly allocator?: AllocatorStrategy;
   readonly consumer?: ConsumerStrategy;
   readonly tuning?: Partial<RoleTuning>;
@@ -138,7 +139,7 @@ export async function openCase(options: CaseOptions): Promise<LedgerCase> {
   await migrate(client);
   await seedActivity(client, {
     activityId: ACTIVITY, version: VERSION, startAtMs: Date.now() - 60_000, endAtMs: Date.now() + 3_600_000,
-    skuId: SKU, stock: options.stock, unitPrice: '9900', currency: 'CNY', rules: {}, bucketCount: 1,
+    skuId: SKU, stock: options.stock, unitPrice: '9900', currency: 'CNY', rules: options.rules ?? {}, bucketCount: 1,
   });
   return new LedgerCase(client, {
     role: 'consumer',

@@ -4,6 +4,7 @@
 import type { OrderMessage } from '../../domain/order-message.js';
 import type { OrderId, RequestId, ReservationId, SkuKey, UserId } from '../../domain/ids.js';
 import type { OrderResult } from '../../domain/reason-codes.js';
+import type { RefusalFault } from './postgres-failure.js';
 
 /** What became of one message in the transaction. */
 export interface MessageResult {
@@ -22,7 +23,7 @@ export type TransactionOutcome =
   /** Nothing was written and the same batch may be tried again: no connection, deadlock after its retries, allocator's units all locked. */
   | { readonly outcome: 'not-committed'; readonly reason: string; /** A statement ran into its time bound: fewer messages at once may fit. */ readonly slow: boolean }
   /** Nothing was written, and trying the same again does not help: the database refuses one of the messages for a definite cause. */
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | { readonly outcome: 'refused'; readonly reason: string; /** Whose fault it is. Absent: the message's. */ readonly fault?: RefusalFault };
 
 /** What a query may show: the durable state of one request. */
 export interface DurableRequestState {
@@ -42,6 +43,11 @@ export type DurableLookup =
 /** Read side for the gateway's query endpoint. */
 export interface RequestReader {
   lookup(sku: SkuKey, requestId: RequestId): Promise<DurableLookup>;
+  /**
+   * Whether a unit of the SKU may still come back: a reservation under way, or an unpaid or refunded order where the rules of the activity restock. Null:
+   * PostgreSQL does not answer. Absent: nobody can say.
+   */
+  unitsMayReturn?(sku: SkuKey): Promise<boolean | null>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -56,10 +62,21 @@ export interface OrderLedger {
   close(): Promise<void>;
 }
 
+/** A reservation as PostgreSQL has it, and what its end means for Redis. */
+export interface DurableReservation {
+  readonly status: number;
+  readonly orderId: OrderId | null;
+  readonly version: number;
+  /** It has ended, and its unit is free again. */
+  readonly returnsUnit: boolean;
+  /** It has ended, and its user may reserve again. */
+  readonly clearsUserMark: boolean;
+}
+
 /** What the scanner decides by: the durable state of reservations, by id. Absent: PostgreSQL has never seen it. */
 export interface ReservationJudge {
   /** null: PostgreSQL did not answer. */
-  durableStates(reservationIds: readonly ReservationId[]): Promise<ReadonlyMap<ReservationId, { readonly status: number; readonly orderId: OrderId | null; readonly version: number }> | null>;
+  durableStates(reservationIds: readonly ReservationId[]): Promise<ReadonlyMap<ReservationId, DurableReservation> | null>;
   /**
    * Closes a reservation that ends without an order: inserts the reservation row EXPIRED and its RESERVATION_RELEASED Outbox row in one
    * transaction; does nothing when a row is there already (DESIGN §4, Release).

@@ -140,15 +140,30 @@ test('a closed reservation refuses its late message; an ordered one that is expi
   await expectBalanced(fresh);
 });
 
-test('a purchase number above 1 needs the purchase before it to be cancelled', async () => {
-  await using fresh = await openCase({ stock: 9 });
+test.each([true, false])('buying again after a cancel, allowed: %s; the number in the message is only a guess', async (rebuyAfterCancel) => {
+  await using fresh = await openCase({ stock: 9, rules: { rebuyAfterCancel } });
   const ledger = fresh.ledger();
   const first = message();
   await ledger.createOrders([first]);
   const again = (purchaseNo: number) => message({ userId: first.userId, purchaseNo });
-  expect(resultsOf(await ledger.createOrders([again(2), again(3)]))).toEqual(['REJECTED_DUPLICATE_USER', 'REJECTED_DUPLICATE_USER']);
+  expect(resultsOf(await ledger.createOrders([again(2), again(1)]))).toEqual(['REJECTED_DUPLICATE_USER', 'REJECTED_DUPLICATE_USER']);
   await fresh.client.query('update orders set status = 40, cancelled_at = now()');
-  expect(resultsOf(await ledger.createOrders([again(3), again(2), again(2)]))).toEqual(['REJECTED_DUPLICATE_USER', 'ORDER_CREATED', 'REJECTED_DUPLICATE_USER']);
+  const second = again(1);
+  expect(resultsOf(await ledger.createOrders([second, again(2), again(1)])))
+    .toEqual([rebuyAfterCancel ? 'ORDER_CREATED' : 'REJECTED_DUPLICATE_USER', 'REJECTED_DUPLICATE_USER', 'REJECTED_DUPLICATE_USER']);
+  if (!rebuyAfterCancel) return;
+  expect(await fresh.one('select o.purchase_no, r.purchase_no as reserved from orders o join inventory_reservation r using (reservation_id) where reservation_id = $1', [second.reservationId]))
+    .toEqual({ purchase_no: 2, reserved: 2 });
+});
+
+test('every new order has its timer, due at its own expire_at; a refused one has none', async () => {
+  await using fresh = await openCase({ stock: 1 });
+  const [won, lost] = [message(), message()];
+  await fresh.ledger().createOrders([won, lost]);
+  expect(await fresh.one(`select e.topic, e.aggregate_id, e.aggregate_version::int as version, e.available_at = o.expire_at as on_time, e.payload->>'orderId' = o.order_id::text as named
+    from event_outbox e join orders o on o.reservation_id = e.aggregate_id::uuid where tag = 'ORDER_CLOSE_DUE'`))
+    .toEqual({ topic: fresh.config.namespace.closesTopic, aggregate_id: won.reservationId, version: 1, on_time: true, named: true });
+  expect(await fresh.count('event_outbox')).toBe(3);
 });
 
 test('a message that cannot be ordered is refused durably by name', async () => {

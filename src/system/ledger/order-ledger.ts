@@ -13,7 +13,7 @@ import type { MessageResult, OrderLedger, TransactionOutcome } from './ledger-po
 import { createIdSource } from './order-id.js';
 import { decideMessages, type OrderTransactionParts } from './order-transaction.js';
 import { answers, createPool } from './pool.js';
-import { describeFailure, failureKind, sqlStateOf, UnitsLocked } from './postgres-failure.js';
+import { describeFailure, failureKind, refusalFault, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import { loadStatements, type Statements } from './sql-loader.js';
 import { inTransaction, type Transaction, type TransactionEnd } from './transaction.js';
 
@@ -42,7 +42,7 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
   const metrics = ledgerMetrics(overrides.metrics ?? createRoleMetrics(config.role, config.instance));
   const parts: OrderTransactionParts = {
     inbox: { group: config.namespace.ordersGroup, topic: config.namespace.ordersTopic },
-    eventsTopic: config.namespace.eventsTopic,
+    topics: { events: config.namespace.eventsTopic, closes: config.namespace.closesTopic },
     paymentWindowMs: config.tuning.paymentWindowMs,
     allocator: overrides.allocator ?? ALLOCATORS[config.strategies.allocator],
     ids: createIdSource(config.instance, surroundings.clock),
@@ -90,7 +90,7 @@ function outcomeOf(end: TransactionEnd<readonly MessageResult[]>): TransactionOu
   const reason = describeFailure(end.error);
   if (end.end === 'unknown') return { outcome: 'unknown', reason };
   const kind = failureKind(end.error);
-  return kind === 'definite' ? { outcome: 'refused', reason } : { outcome: 'not-committed', reason, slow: kind === 'slow' };
+  return kind === 'definite' ? { outcome: 'refused', reason, fault: refusalFault(end.error) } : { outcome: 'not-committed', reason, slow: kind === 'slow' };
 }
 
 /** Transactions that met locked units queue from then on, sorted so that they cannot wait in a ring. */

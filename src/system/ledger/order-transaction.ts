@@ -17,13 +17,13 @@ import { loadSkuTerms, type SkuTerms } from './sku-terms.js';
 import { allocateUnits, writeItemsAndLedger } from './stage-allocation.js';
 import { correctInbox, takeMessages, type InboxScope } from './stage-inbox.js';
 import { makeOrders } from './stage-order.js';
-import { decideFollowers, resultOf, settleReservations, writeEvents } from './stage-outcome.js';
+import { decideFollowers, resultOf, settleReservations, writeEvents, type EventTopics } from './stage-outcome.js';
 import { reserveDurably } from './stage-reservation.js';
 import type { Transaction } from './transaction.js';
 
 export interface OrderTransactionParts {
   readonly inbox: InboxScope;
-  readonly eventsTopic: string;
+  readonly topics: EventTopics;
   readonly paymentWindowMs: number;
   readonly allocator: Allocator;
   readonly ids: IdSource;
@@ -68,7 +68,7 @@ export async function decideMessages(
 
   decideFollowers(works);
   await settleReservations(transaction, works);
-  await writeEvents(transaction, works, parts.eventsTopic);
+  await writeEvents(transaction, works, parts.topics);
   await correctInbox(transaction, parts.inbox, works);
   await announce('consumer.after-outbox');
 

@@ -19,6 +19,8 @@ export interface OrderWork {
   /** The reservation row is in state PENDING_DB under this transaction's lock, and has to leave it before COMMIT. */
   pendingRow: boolean;
   unit: AllocatedUnit | null;
+  /** What the database made of the order: its purchase number and the end of its time, as text with all its digits. */
+  made: { readonly purchaseNo: number; readonly expireAt: string } | null;
   /** Version of the reservation row after its change; 1 where there is no row. */
   version: number;
   /** An earlier message of the same batch whose end decides this one. */
@@ -26,7 +28,7 @@ export interface OrderWork {
 }
 
 export function startWork(message: OrderMessage, orderId: OrderId): OrderWork {
-  return { message, orderId, decision: null, pendingRow: false, unit: null, version: 1, follows: null };
+  return { message, orderId, decision: null, pendingRow: false, unit: null, made: null, version: 1, follows: null };
 }
 
 /** Still to become an order: has its reservation row and nothing against it so far. */

@@ -30,7 +30,7 @@ function stateOf(row: Row): DurableRequestState {
 
 /** A reader with a small pool of its own, so that queries never take connections from writers (paper 001 §10.5). */
 export function createRequestReader(config: RoleConfig, surroundings: RoleSurroundings): RequestReader {
-  const { find_request_state: statement } = loadStatements();
+  const { find_request_state: statement, units_may_return: returns } = loadStatements();
   const pool = createPool({
     address: config.addresses.postgres,
     database: config.namespace.database,
@@ -44,6 +44,14 @@ export function createRequestReader(config: RoleConfig, surroundings: RoleSurrou
         return { outcome: 'done', state: rows[0] === undefined ? null : stateOf(rows[0]) };
       } catch (error) {
         return { outcome: 'unavailable', reason: describeFailure(error) };
+      }
+    },
+    async unitsMayReturn(sku) {
+      try {
+        const { rows } = await pool.query<{ may_return: boolean }>({ ...returns, values: [sku.activityId, sku.skuId] });
+        return rows[0]?.may_return ?? null;
+      } catch {
+        return null;
       }
     },
     ready: () => answers(pool),

@@ -17,6 +17,8 @@ interface StateRow {
   readonly status: number;
   readonly order_id: string | null;
   readonly version: string;
+  readonly returns_unit: boolean;
+  readonly clears_user_mark: boolean;
 }
 
 export function createReservationJudge(config: RoleConfig, surroundings: RoleSurroundings): ReservationJudge {
@@ -32,7 +34,9 @@ export function createReservationJudge(config: RoleConfig, surroundings: RoleSur
       if (reservationIds.length === 0) return new Map();
       try {
         const { rows } = await pool.query<StateRow>({ ...statements.find_reservation_states, values: [[...reservationIds]] });
-        return new Map(rows.map((row) => [row.reservation_id, { status: row.status, orderId: row.order_id, version: Number(row.version) }]));
+        return new Map(rows.map((row) => [row.reservation_id, {
+          status: row.status, orderId: row.order_id, version: Number(row.version), returnsUnit: row.returns_unit, clearsUserMark: row.clears_user_mark,
+        }]));
       } catch (error) {
         surroundings.log('warn', 'reservation states not read', { error: describeFailure(error) });
         return null;
@@ -80,5 +84,6 @@ function releaseEvent(reservation: ClosedReservation): OrderEvent {
     orderId: null,
     reason: OrderResult.REJECTED_EXPIRED,
     returnsUnit: true,
+    clearsUserMark: true,
   };
 }

@@ -10,6 +10,8 @@ export interface SkuTerms {
   readonly unitPrice: string;
   readonly currency: string;
   readonly title: string;
+  /** A user whose purchases have all ended may buy again. */
+  readonly rebuyAfterCancel: boolean;
 }
 
 interface Row {
@@ -21,6 +23,7 @@ interface Row {
   readonly unit_price: string;
   readonly currency: string;
   readonly sku_title: string;
+  readonly rebuy_after_cancel: boolean;
 }
 
 /** Terms by `skuKeyText`; a SKU that PostgreSQL does not know is absent. */
@@ -34,5 +37,6 @@ export async function loadSkuTerms(transaction: Transaction, skus: readonly SkuK
     unitPrice: row.unit_price,
     currency: row.currency,
     title: row.sku_title,
+    rebuyAfterCancel: row.rebuy_after_cancel,
   }]));
 }

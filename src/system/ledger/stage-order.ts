@@ -17,7 +17,7 @@ export interface OrderTerms {
 export async function makeOrders(transaction: Transaction, works: readonly OrderWork[], order: OrderTerms): Promise<readonly OrderWork[]> {
   const open = works.filter(isOpen);
   if (open.length === 0) return [];
-  const made = await transaction.run<{ order_id: string }>('insert_orders', [
+  const made = await transaction.run<{ order_id: string; purchase_no: number; expire_at: string }>('insert_orders', [
     column(open, (work) => work.orderId),
     column(open, () => createOrderNumber(order.clock)),
     column(open, (work) => work.message.requestId),
@@ -26,15 +26,19 @@ export async function makeOrders(transaction: Transaction, works: readonly Order
     column(open, (work) => work.message.activityId),
     column(open, (work) => work.message.skuId),
     column(open, (work) => work.message.userId),
-    column(open, (work) => work.message.purchaseNo),
+    column(open, (work) => termsOf(order, work).rebuyAfterCancel),
     column(open, (work) => termsOf(order, work).unitPrice),
     column(open, (work) => termsOf(order, work).currency),
     order.paymentWindowMs,
   ]);
+  const rowOf = new Map(made.rows.map((row) => [row.order_id, row]));
+  for (const work of open) {
+    const row = rowOf.get(work.orderId);
+    if (row !== undefined) work.made = { purchaseNo: row.purchase_no, expireAt: row.expire_at };
+  }
   if (made.count === open.length) return open;
-  const isMade = new Set(made.rows.map((row) => row.order_id));
-  const ordered = open.filter((work) => isMade.has(work.orderId));
-  await explainConflicts(transaction, open.filter((work) => !isMade.has(work.orderId)), ordered);
+  const ordered = open.filter((work) => work.made !== null);
+  await explainConflicts(transaction, open.filter((work) => work.made === null), ordered);
   return ordered;
 }
 
@@ -80,12 +84,12 @@ function explain(work: OrderWork, conflict: ConflictRow, orderedHere: ReadonlyMa
     return;
   }
   const leader = conflict.user_owner === null ? undefined : orderedHere.get(conflict.user_owner);
-  if (leader?.message.purchaseNo === work.message.purchaseNo) {
+  if (leader !== undefined) {
     // Whether that order stays is known only after the allocation; one by one, this message would meet its end, not its beginning.
     work.follows = { leader, as: 'same-user' };
     return;
   }
-  if (conflict.user_owner !== null || work.message.purchaseNo > 1) {
+  if (conflict.user_owner !== null) {
     work.decision = { result: OrderResult.REJECTED_DUPLICATE_USER, orderId: null };
     return;
   }

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { OrderEvent } from '../../domain/order-event.js';
 import { EventType, OrderResult } from '../../domain/reason-codes.js';
+import { outboxHeaders } from '../tracing/tracing.js';
 import type { MessageResult } from './ledger-port.js';
 import { column, type Decision, type OrderWork } from './order-work.js';
 import { LedgerAnomaly } from './postgres-failure.js';
@@ -43,7 +44,7 @@ export async function settleReservations(transaction: Transaction, works: readon
   const refused = pending.filter((work) => work.decision?.orderId == null);
   const moved = [
     ...(ordered.length === 0 ? [] : (await transaction.run<{ reservation_id: string; version: string }>('mark_reservations_ordered', [
-      column(ordered, (work) => work.message.reservationId), column(ordered, (work) => work.decision?.orderId),
+      column(ordered, (work) => work.message.reservationId), column(ordered, (work) => work.decision?.orderId), column(ordered, purchaseNoOf),
     ])).rows),
     ...(refused.length === 0 ? [] : (await transaction.run<{ reservation_id: string; version: string }>('mark_reservations_rejected', [
       column(refused, (work) => work.message.reservationId), column(refused, (work) => work.decision?.result),
@@ -57,11 +58,30 @@ export async function settleReservations(transaction: Transaction, works: readon
   }
 }
 
-/** An ORDER_CREATED or a RESERVATION_REJECTED for every reservation whose end was decided here. */
-export async function writeEvents(transaction: Transaction, works: readonly OrderWork[], topic: string): Promise<void> {
-  const events = works.filter(endsHere).map(eventOf);
-  if (events.length === 0) return;
-  await insertEvents(transaction, topic, events);
+/** An order of an earlier transaction keeps the number it has; the row of such a reservation is not pending. */
+function purchaseNoOf(work: OrderWork): number {
+  return work.made?.purchaseNo ?? work.message.purchaseNo;
+}
+
+export interface EventTopics {
+  readonly events: string;
+  /** Timers that end unpaid orders. */
+  readonly closes: string;
+}
+
+/**
+ * An ORDER_CREATED or a RESERVATION_REJECTED for every reservation whose end was decided here, and for every new order the timer that ends it:
+ * it is not sent before the order's own `expire_at`.
+ */
+export async function writeEvents(transaction: Transaction, works: readonly OrderWork[], topics: EventTopics): Promise<void> {
+  const decided = works.filter(endsHere);
+  await insertOutbox(transaction, decided.flatMap((work) => {
+    const event = eventOf(work);
+    const entry = { topic: topics.events, event, availableAt: null };
+    if (work.made === null || event.orderId === null) return [entry];
+    const timer: OrderEvent = { ...event, eventId: uuidv7(), type: EventType.ORDER_CLOSE_DUE };
+    return [entry, { topic: topics.closes, event: timer, availableAt: work.made.expireAt }];
+  }));
 }
 
 function endsHere(work: OrderWork): boolean {
@@ -86,6 +106,7 @@ function eventOf(work: OrderWork): OrderEvent {
     orderId,
     reason: orderId === null ? (work.decision?.result ?? null) : null,
     returnsUnit: orderId === null,
+    clearsUserMark: orderId === null,
   };
 }
 
@@ -94,14 +115,28 @@ function eventOf(work: OrderWork): OrderEvent {
  * release, so both share one key.
  */
 export async function insertEvents(transaction: Transaction, topic: string, events: readonly OrderEvent[]): Promise<void> {
+  await insertOutbox(transaction, events.map((event) => ({ topic, event, availableAt: null })));
+}
+
+interface OutboxEntry {
+  readonly topic: string;
+  readonly event: OrderEvent;
+  /** Not sent before; null: at once. */
+  readonly availableAt: string | null;
+}
+
+async function insertOutbox(transaction: Transaction, entries: readonly OutboxEntry[]): Promise<void> {
+  if (entries.length === 0) return;
   await transaction.run('insert_outbox', [
-    topic,
-    column(events, (event) => event.eventId),
-    column(events, (event) => (event.orderId === null ? `RESERVATION_ENDED:${event.reservationId}` : `${event.type}:${event.reservationId}`)),
-    column(events, (event) => event.aggregateId),
-    column(events, (event) => event.aggregateVersion),
-    column(events, (event) => event.type),
-    column(events, (event) => JSON.stringify(event)),
+    column(entries, ({ topic }) => topic),
+    column(entries, ({ event }) => event.eventId),
+    column(entries, ({ event }) => (event.orderId === null ? `RESERVATION_ENDED:${event.reservationId}` : `${event.type}:${event.reservationId}`)),
+    column(entries, ({ event }) => event.aggregateId),
+    column(entries, ({ event }) => event.aggregateVersion),
+    column(entries, ({ event }) => event.type),
+    column(entries, ({ event }) => JSON.stringify(event)),
+    column(entries, ({ availableAt }) => availableAt),
+    column(entries, ({ event }) => JSON.stringify(outboxHeaders(event.reservationId))),
   ]);
 }
 

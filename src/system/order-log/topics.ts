@@ -19,11 +19,11 @@ export interface TopicSettings {
 }
 
 export function topicsOf(namespace: Namespace): readonly string[] {
-  return [namespace.ordersTopic, namespace.eventsTopic];
+  return [namespace.ordersTopic, namespace.eventsTopic, namespace.closesTopic, namespace.deadLettersTopic];
 }
 
 /**
- * Makes both topics where they are missing and waits until each partition takes messages. Timestamps are the broker's (LogAppendTime), so that no skewed
+ * Makes the topics where they are missing and waits until each partition takes messages. Timestamps are the broker's (LogAppendTime), so that no skewed
  * client clock gets into the evidence; nothing is deleted by age or size. Rejects with kafkajs's error when the broker cannot be used.
  */
 export async function ensureTopics({ address, namespace, partitions }: TopicSettings): Promise<void> {
@@ -68,7 +68,7 @@ async function untilLed(admin: Admin, topic: string): Promise<void> {
   }
 }
 
-/** Removes both topics; missing ones are no error. */
+/** Removes the topics; missing ones are no error. */
 export async function deleteTopics(address: HostPort, namespace: Namespace): Promise<void> {
   const admin = createKafka({ address, clientId: `topics-${namespace.id}`, requestTimeoutMs: 10_000, connectionTimeoutMs: 2_000, retries: 5 }).admin();
   await admin.connect();

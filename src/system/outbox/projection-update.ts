@@ -27,5 +27,6 @@ export function projectionUpdateOf(event: OrderEvent): ProjectionUpdate | null {
     reason: event.reason,
     version: event.aggregateVersion,
     returnsUnit: event.returnsUnit,
+    clearsUserMark: event.clearsUserMark,
   };
 }

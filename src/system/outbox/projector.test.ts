@@ -6,6 +6,7 @@ import { encodeOrderEvent, type OrderEvent } from '../../domain/order-event.js';
 import { EventType } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
+import type { DeadLetterSender } from '../recovery/dead-letter-sender.js';
 import { createRoleMetrics } from '../role-metrics.js';
 import type { ProjectionReply, ProjectionUpdate, StockPort } from '../stock/stock-port.js';
 import { projectionUpdateOf } from './projection-update.js';
@@ -15,7 +16,7 @@ function event(number: number, change: Partial<OrderEvent> = {}): OrderEvent {
   const id = `0197f1d0-0000-7000-8000-${String(number).padStart(12, '0')}`;
   return {
     schemaVersion: 1, eventId: id, type: 'ORDER_CREATED', aggregateId: id, aggregateVersion: 1, reservationId: id, requestId: `r${String(number)}`,
-    activityId: '10001', skuId: '20001', userId: String(number), orderId: String(number), reason: null, returnsUnit: false, ...change,
+    activityId: '10001', skuId: '20001', userId: String(number), orderId: String(number), reason: null, returnsUnit: false, clearsUserMark: false, ...change,
   };
 }
 
@@ -28,7 +29,7 @@ async function bench() {
   const state = {
     calls: [] as { readonly skuId: string; readonly updates: readonly ProjectionUpdate[] }[],
     answer: (updates: readonly ProjectionUpdate[]): readonly ProjectionReply[] => updates.map(() => ({ outcome: 'done', applied: 'applied', unitReturned: false })),
-    heartbeats: 0, running: true, groupMoved: false, steps: [] as string[], logged: [] as string[], closed: [] as string[],
+    heartbeats: 0, running: true, groupMoved: false, steps: [] as string[], logged: [] as string[], closed: [] as string[], buried: [] as string[],
   };
   const consumer: LogConsumer = {
     run: (given) => {
@@ -48,7 +49,11 @@ async function bench() {
     close: () => Promise.resolve(void state.closed.push('stock')),
   } satisfies Partial<StockPort> as unknown as StockPort;
   const metrics = createRoleMetrics('projector', 'projector-1');
-  const role = await startProjector({ stock, consumer, metrics }, {} as RoleConfig, {
+  const deadLetters: DeadLetterSender = {
+    bury: (record, { cause }) => Promise.resolve(void state.buried.push(`${record.offset} ${cause}`)),
+    close: () => Promise.resolve(void state.closed.push('dead letters')),
+  };
+  const role = await startProjector({ stock, consumer, deadLetters, metrics }, {} as RoleConfig, {
     clock: systemClock,
     log: (_level, text) => void state.logged.push(text),
     observer: { reached: (step, ids) => void state.steps.push(`${step} ${String(ids.length)}`) },
@@ -105,11 +110,11 @@ test.each(['stop', 'lost partition', 'group moved'] as const)('on %s the batch r
   expect(state.steps).toEqual(['projector.before-apply 1']);
 });
 
-test('a malformed event is reported and does not block what follows', async () => {
+test('C22: a malformed event becomes a dead letter and does not block what follows', async () => {
   const { state, deliver, metrics } = await bench();
   await deliver(message(0, '{"schemaVersion":1'), message(1, encodeOrderEvent(event(1))));
   expect(state.calls.flatMap(({ updates }) => updates.map(({ requestId }) => requestId))).toEqual(['r1']);
-  expect(state.logged).toEqual(['an event is malformed and cannot be applied']);
+  expect(state.buried).toEqual(['0 MALFORMED']);
   expect(await metrics.text()).toMatch(/projection_events_total\{result="malformed".*\} 1/);
 });
 
@@ -123,7 +128,7 @@ test('a timer event alone calls nothing and announces nothing', async () => {
 test('stop ends the consumer before the stock', async () => {
   const { state, role } = await bench();
   await role.stop();
-  expect(state.closed).toEqual(['consumer', 'stock']);
+  expect(state.closed).toEqual(['consumer', 'stock', 'dead letters']);
 });
 
 test.each(Object.values(EventType))('%s maps to a state or to nothing, and keeps whether a unit returns', (type) => {

@@ -89,7 +89,7 @@ test('an event is sent to its topic under its aggregate, as written, and is SENT
   expect(sent?.message.headers).toEqual({ eventId: sent?.event.eventId, type: 'ORDER_CREATED' });
   expect(sent?.event).toEqual({
     schemaVersion: 1, eventId: sent?.event.eventId, type: 'ORDER_CREATED', aggregateId: asked.reservationId, aggregateVersion: 1, reservationId: asked.reservationId, requestId: asked.requestId,
-    activityId: asked.activityId, skuId: asked.skuId, userId: asked.userId, orderId: order.order_id, reason: null, returnsUnit: false,
+    activityId: asked.activityId, skuId: asked.skuId, userId: asked.userId, orderId: order.order_id, reason: null, returnsUnit: false, clearsUserMark: false,
   });
   expect(await fresh.count('event_outbox', 'sent_at is not null and locked_by is null and retry_count = 0')).toBe(1);
 });

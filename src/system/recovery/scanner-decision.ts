@@ -2,15 +2,10 @@
  * What the scanner does with a reservation that is still in the pending index, decided by its state in PostgreSQL and never by whether a
  * send was confirmed (paper `000` §8.2: "sent" is an observation).
  */
-import type { OrderId, ReservationId } from '../../domain/ids.js';
+import type { ReservationId } from '../../domain/ids.js';
 import { RedisRecordState, ReservationStatus } from '../../domain/status-codes.js';
+import type { DurableReservation } from '../ledger/ledger-port.js';
 import type { ProjectionUpdate, StockRecord } from '../stock/stock-port.js';
-
-export interface DurableReservation {
-  readonly status: number;
-  readonly orderId: OrderId | null;
-  readonly version: number;
-}
 
 export type ScannerDecision =
   /** PostgreSQL has never seen it and it may still become an order: send again, under the same message id. */
@@ -42,7 +37,7 @@ export function decide(record: StockRecord, durable: DurableReservation | undefi
   }
   switch (durable.status) {
     case ReservationStatus.ORDERED:
-      return { action: 'project', update: updateOf(record, durable, RedisRecordState.ORDERED, false) };
+      return { action: 'project', update: updateOf(record, durable, RedisRecordState.ORDERED) };
     case ReservationStatus.REJECTED:
       return ended(record, durable, RedisRecordState.REJECTED, times);
     case ReservationStatus.RELEASED:
@@ -57,12 +52,13 @@ export function decide(record: StockRecord, durable: DurableReservation | undefi
 
 function ended(record: StockRecord, durable: DurableReservation, state: RedisRecordState, times: DecisionTimes): ScannerDecision {
   if (!times.isProjectionOverdue()) return { action: 'wait', why: 'projection-on-its-way' };
-  return { action: 'project', update: updateOf(record, durable, state, true) };
+  return { action: 'project', update: updateOf(record, durable, state) };
 }
 
-function updateOf(record: StockRecord, durable: DurableReservation, state: RedisRecordState, returnsUnit: boolean): ProjectionUpdate {
+function updateOf(record: StockRecord, durable: DurableReservation, state: RedisRecordState): ProjectionUpdate {
   const { requestId, reservationId, userId } = record;
-  return { requestId, reservationId, userId, state, orderId: durable.orderId, reason: null, version: durable.version, returnsUnit };
+  const { orderId, version, returnsUnit, clearsUserMark } = durable;
+  return { requestId, reservationId, userId, state, orderId, reason: null, version, returnsUnit, clearsUserMark };
 }
 
 /** Remembers since when an ended reservation has been waiting for its event. Forgets what has left the index. */

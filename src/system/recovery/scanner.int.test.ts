@@ -5,13 +5,12 @@ import { parseOrderMessage } from '../../domain/order-message.js';
 import { DEFAULT_TUNING } from '../../domain/role-config.js';
 import { ReservationStatus } from '../../domain/status-codes.js';
 import type { StepName } from '../../domain/steps.js';
-import type { ReservationJudge } from '../ledger/ledger-port.js';
+import type { DurableReservation, ReservationJudge } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import { createRoleMetrics } from '../role-metrics.js';
 import type { RunningRole } from '../role.js';
 import { freshStock, request, SKU, type FreshStock } from '../stock/fresh-stock.test-support.js';
 import type { RedisStock } from '../stock/redis-stock.js';
-import type { DurableReservation } from './scanner-decision.js';
 import { startScanner } from './scanner.js';
 
 const N = 120;
@@ -31,7 +30,7 @@ function backEnd() {
     closeWithoutOrder: ({ reservationId }) => {
       if (state.durable.has(reservationId)) return Promise.resolve('already-there');
       state.closes += 1;
-      state.durable.set(reservationId, { status: ReservationStatus.EXPIRED, orderId: null, version: 1 });
+      state.durable.set(reservationId, { status: ReservationStatus.EXPIRED, orderId: null, version: 1, returnsUnit: true, clearsUserMark: true });
       return Promise.resolve('closed');
     },
     ready: () => Promise.resolve(true),
@@ -44,7 +43,7 @@ function backEnd() {
       const { reservationId, messageId, userId } = parsed.message;
       state.sends += 1;
       state.messageIds.set(reservationId, (state.messageIds.get(reservationId) ?? new Set()).add(messageId));
-      if (state.consuming && !state.durable.has(reservationId)) state.durable.set(reservationId, { status: ReservationStatus.ORDERED, orderId: userId, version: 1 });
+      if (state.consuming && !state.durable.has(reservationId)) state.durable.set(reservationId, { status: ReservationStatus.ORDERED, orderId: userId, version: 1, returnsUnit: false, clearsUserMark: false });
       return Promise.resolve({ outcome: state.sendOutcome, reason: null });
     },
     ready: () => Promise.resolve(true),

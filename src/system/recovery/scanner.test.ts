@@ -13,7 +13,8 @@ import type { LogProducer } from '../order-log/order-log-port.js';
 import { createRoleMetrics } from '../role-metrics.js';
 import type { RunningRole } from '../role.js';
 import type { ClaimReply, ProjectionUpdate, StockPort, StockRecord } from '../stock/stock-port.js';
-import { createPatienceBook, decide, type DurableReservation } from './scanner-decision.js';
+import type { DurableReservation } from '../ledger/ledger-port.js';
+import { createPatienceBook, decide } from './scanner-decision.js';
 import { startScanner } from './scanner.js';
 
 const NOW = 1_782_000_000_000;
@@ -141,7 +142,7 @@ test('an expired one that PostgreSQL has never seen is closed there, and Redis i
 
 test('an order that PostgreSQL has is written back; nothing is sent', async () => {
   const state = world([record(1)]);
-  state.durable.set(record(1).reservationId, { status: ReservationStatus.ORDERED, orderId: '77', version: 1 });
+  state.durable.set(record(1).reservationId, { status: ReservationStatus.ORDERED, orderId: '77', version: 1, returnsUnit: false, clearsUserMark: false });
   const scanner = await start(state);
   await eventually(() => { expect(state.projected).toHaveLength(1); });
   await scanner.stop();
@@ -151,7 +152,7 @@ test('an order that PostgreSQL has is written back; nothing is sent', async () =
 
 test('an end that gives a unit back is left to its event, until that is overdue', async () => {
   const state = world(...Array.from({ length: 400 }, () => [record(1)]));
-  state.durable.set(record(1).reservationId, { status: ReservationStatus.EXPIRED, orderId: null, version: 1 });
+  state.durable.set(record(1).reservationId, { status: ReservationStatus.EXPIRED, orderId: null, version: 1, returnsUnit: true, clearsUserMark: true });
   // Patience counts on the server's clock, so it has to move.
   let nowMs = NOW;
   const stock: StockPort = { ...state.deps.stock, claimPending: async (...args) => ({ ...(await state.deps.stock.claimPending(...args)), nowMs: (nowMs += 20) }) };
@@ -222,7 +223,10 @@ const durables = fc.record({
   status: fc.constantFrom(...Object.values(ReservationStatus)),
   orderId: fc.constantFrom(null, '5'),
   version: fc.nat(),
-});
+  clearsUserMark: fc.boolean(),
+}).map((durable): DurableReservation => ({
+  ...durable, returnsUnit: [ReservationStatus.REJECTED, ReservationStatus.RELEASED, ReservationStatus.EXPIRED].some((ended) => ended === durable.status),
+}));
 
 test('a decision never gives a unit back for a reservation that may hold one, and never closes what PostgreSQL knows', () => {
   fc.assert(fc.property(fc.option(durables, { nil: undefined }), fc.integer({ min: -100_000, max: 100_000 }), fc.boolean(), (durable, sinceExpiryMs, overdue) => {

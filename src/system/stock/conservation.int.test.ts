@@ -44,7 +44,7 @@ async function act(fresh: FreshStock, action: Action): Promise<void> {
       const found = await fresh.stock.lookup(SKU, `r${String(id)}`);
       const record = found.outcome === 'done' ? found.record : null;
       const reservationId = known && record !== null ? record.reservationId : randomUUID();
-      updates.push({ requestId: `r${String(id)}`, userId: '1', reservationId, state, version, orderId: null, reason: null, returnsUnit: state !== 'O' });
+      updates.push({ requestId: `r${String(id)}`, userId: '1', reservationId, state, version, orderId: null, reason: null, returnsUnit: state !== 'O', clearsUserMark: state !== 'O' });
     }
     for (const reply of await fresh.stock.project(SKU, updates)) expect(reply.outcome).toBe('done');
   }

@@ -48,7 +48,7 @@ async function projectPage(connection: StockConnection, sku: SkuKey, page: reado
 function packUpdate(update: ProjectionUpdate): string {
   assert(Number.isSafeInteger(update.version) && update.version >= 0, `not a version: ${String(update.version)}`);
   const fields = [
-    update.requestId, update.reservationId, update.state, String(update.version), update.returnsUnit ? '1' : '0',
+    update.requestId, update.reservationId, update.state, String(update.version), update.returnsUnit ? '1' : '0', update.clearsUserMark ? '1' : '0',
     update.orderId ?? '-', update.reason ?? '-',
   ];
   assert(fields.every((field) => /^[^\s|]+$/.test(field)), `an update that would break its format: ${fields.join(',')}`);

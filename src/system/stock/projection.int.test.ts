@@ -17,7 +17,8 @@ async function recordOf(fresh: FreshStock, requestId: string): Promise<StockReco
 
 function update(of: ReserveRequest, change: Partial<ProjectionUpdate>): ProjectionUpdate {
   const { requestId, reservationId, userId } = of;
-  return { requestId, reservationId, userId, state: 'O', orderId: null, reason: null, version: 1, returnsUnit: false, ...change };
+  const returnsUnit = change.returnsUnit ?? false;
+  return { requestId, reservationId, userId, state: 'O', orderId: null, reason: null, version: 1, returnsUnit, clearsUserMark: returnsUnit, ...change };
 }
 
 const done = (applied: 'applied' | 'stale' | 'unknown-record', unitReturned = false): ProjectionReply => ({ outcome: 'done', applied, unitReturned });
@@ -53,6 +54,20 @@ test('the mark stays when it belongs to a newer request of the user', async () =
   await fresh.direct.hset(fresh.keys.users, '1', 'r2');
   await fresh.stock.project(SKU, [update(first, { state: 'L', returnsUnit: true })]);
   expect(await fresh.direct.hget(fresh.keys.users, '1')).toBe('r2');
+});
+
+test('a withdrawn unit stays out of the stock; where the rules keep the mark, the user has had his one', async () => {
+  await using fresh = await freshStock(2);
+  const [kept, cleared] = [request('r1', '1'), request('r2', '2')];
+  await reserved(fresh, kept, cleared);
+  const end = { state: 'L', returnsUnit: false, reason: 'PAY_TIMEOUT' } as const;
+  await fresh.stock.project(SKU, [update(kept, end), update(cleared, { ...end, clearsUserMark: true })]);
+  expect(await fresh.direct.get(fresh.keys.stock)).toBe('0');
+  expect(await fresh.direct.hgetall(fresh.keys.users)).toEqual({ 1: 'r1' });
+  // A returned unit does not take the mark with it by itself.
+  await fresh.stock.project(SKU, [update(kept, { ...end, returnsUnit: true, clearsUserMark: false, version: 2 })]);
+  expect(await fresh.direct.get(fresh.keys.stock)).toBe('1');
+  expect(await fresh.direct.hlen(fresh.keys.users)).toBe(1);
 });
 
 test('the request id stays spent after a release, and the user may reserve again under a new one', async () => {

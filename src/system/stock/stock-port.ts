@@ -50,7 +50,7 @@ export interface ReserveDecision {
 
 /** A time of being sold out. Nobody is accepted from its begin until units that came back are sold again. */
 export interface SoldOut {
-  /** Counts up; two equal turns of one epoch are the same time. */
+  /** Epoch and number; equal ones are the same time. */
   readonly turn: string;
   /** Units are back and will be sold then; 0: none is back. */
   readonly reopensInMs: number;
