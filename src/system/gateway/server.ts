@@ -9,6 +9,7 @@ import type { RoleSurroundings } from '../role.js';
 import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from '../role-server.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
+import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
 import type { Submit } from './submit.js';
 
@@ -17,7 +18,7 @@ export interface GatewayServerOptions extends HealthAndMetrics {
   readonly submit: Submit;
   readonly query: Query;
   /** Told of every answer, for metrics. */
-  readonly onAnswer: (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void;
+  readonly onAnswer: AnswerRecorder;
   readonly surroundings: Pick<RoleSurroundings, 'log' | 'tracing'>;
 }
 
@@ -96,14 +97,14 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
     const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id') };
     const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submit({ ...raw, body });
     write(response, answer);
-    options.onAnswer('submit', answer, startedAtMs);
+    options.onAnswer('submit', answer, startedAtMs, skuId);
     return;
   }
   request.resume();
   if (reservations === undefined && request.method === 'GET') {
     const answer = await options.query({ activityId, skuId, requestId: decoded(requestId), userId: headerOf(request, 'x-user-id') });
     write(response, answer);
-    options.onAnswer('query', answer, startedAtMs);
+    options.onAnswer('query', answer, startedAtMs, skuId);
     return;
   }
   write(response, answers.notFound());

@@ -1,15 +1,14 @@
 /**
  * Role `gateway`: the submit and query functions over their stores, and the HTTP server in front of them.
  */
-import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RequestReader } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
-import type { CounterRecorder, HistogramRecorder, RoleMetrics } from '../role-metrics.js';
+import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import type { StockPort } from '../stock/stock-port.js';
 import { createAdmission, createRateLimit } from './admission.js';
-import type { GatewayAnswer } from './answers.js';
+import { answerRecorder } from './gateway-metrics.js';
 import { createQuery, type Query } from './query.js';
 import { startGatewayServer } from './server.js';
 import { createSubmit, type Submit } from './submit.js';
@@ -68,22 +67,6 @@ export function createGatewayCore({ stock, producer, reader }: GatewayDependenci
   };
 }
 
-/** Counts answers by code and times them; the series are bound once, since this is the hot path. */
-function answerRecorder(metrics: RoleMetrics): (kind: 'submit' | 'query', answer: GatewayAnswer, startedAtMs: number) => void {
-  const duration = (request: string): HistogramRecorder => metrics.histogram('seckill_request_duration_seconds', 'From the parsed request to its answer', { request });
-  const counters = (request: string): Readonly<Record<AnswerCode, CounterRecorder>> =>
-    Object.fromEntries(ANSWER_CODES_BY_NUMBER.map((code) => [code, metrics.counter('seckill_requests_total', 'Requests by what they were told', { request, code })])) as Record<AnswerCode, CounterRecorder>;
-  const recorders = {
-    submit: { duration: duration('submit'), counters: counters('submit') },
-    query: { duration: duration('query'), counters: counters('query') },
-  };
-  return (kind, { answer }, startedAtMs) => {
-    const { duration: timer, counters: byCode } = recorders[kind];
-    timer.observe((performance.now() - startedAtMs) / 1_000);
-    byCode[answer.code].add();
-  };
-}
-
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
 export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const { metrics } = dependencies;
@@ -92,7 +75,7 @@ export async function startGateway(dependencies: GatewayDependencies, config: Ro
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
   const server = await startGatewayServer({
-    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics), surroundings, health, metrics,
+    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics, config), surroundings, health, metrics,
   }).catch(async (error: unknown) => {
     await core.close();
     throw error;
