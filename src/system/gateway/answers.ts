@@ -21,6 +21,9 @@ const POLL_AFTER_MS = 500;
 /** After a refusal for load or a broken store. */
 const TRY_AGAIN_AFTER_MS = 1_000;
 
+/** Paying or giving back what one holds takes a while. */
+const HOLDS_RETRY_AFTER_MS = 5_000;
+
 const BLANK: Answer = { code: AnswerCode.UNAVAILABLE, requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: null };
 
 function answerOf(fields: Partial<Answer> & Pick<Answer, 'code'>, location: string | null = null, httpStatus?: number): GatewayAnswer {
@@ -39,8 +42,32 @@ export function notFound(): GatewayAnswer {
   return answerOf({ code: AnswerCode.NOT_FOUND });
 }
 
-export function limited(requestId: RequestId | null): GatewayAnswer {
-  return answerOf({ code: AnswerCode.LIMITED, requestId, retryAfterMs: TRY_AGAIN_AFTER_MS });
+export function limited(requestId: RequestId | null, retryAfterMs = TRY_AGAIN_AFTER_MS): GatewayAnswer {
+  return answerOf({ code: AnswerCode.LIMITED, requestId, retryAfterMs });
+}
+
+/** As much is under way as can be finished in time. `reason`: what kept it out, where that is not the queue itself. */
+export function queueFull(requestId: RequestId, reason: string | null = null): GatewayAnswer {
+  return answerOf({ code: AnswerCode.QUEUE_FULL, requestId, reason, retryAfterMs: TRY_AGAIN_AFTER_MS });
+}
+
+/** Nothing left; true now, and `retryAfterMs` says when to look again. */
+export function soldOut(code: 'TEMP_SOLD_OUT' | 'FINAL_SOLD_OUT', requestId: RequestId, retryAfterMs: number): GatewayAnswer {
+  return answerOf({ code, requestId, retryAfterMs });
+}
+
+export function permitInvalid(requestId: RequestId, reason: string): GatewayAnswer {
+  return answerOf({ code: AnswerCode.PERMIT_INVALID, requestId, reason });
+}
+
+/** `reason`: whose limit, `USER` or `DEVICE`. */
+export function holdLimit(requestId: RequestId, reason: 'USER' | 'DEVICE'): GatewayAnswer {
+  return answerOf({ code: AnswerCode.HOLD_LIMIT, requestId, reason, retryAfterMs: HOLDS_RETRY_AFTER_MS });
+}
+
+/** This Redis is not the one that was warmed up, or is being rebuilt: nothing was reserved. */
+export function paused(requestId: RequestId): GatewayAnswer {
+  return answerOf({ code: AnswerCode.PAUSED, requestId, retryAfterMs: TRY_AGAIN_AFTER_MS });
 }
 
 export function unavailable(requestId: RequestId | null): GatewayAnswer {

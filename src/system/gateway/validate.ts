@@ -13,6 +13,10 @@ export interface RawReservation {
   readonly requestId: string | undefined;
   /** `X-User-Id`. */
   readonly userId: string | undefined;
+  /** `X-Permit`. */
+  readonly permit?: string | undefined;
+  /** `X-Device-Id`. */
+  readonly deviceId?: string | undefined;
   /** JSON text. */
   readonly body: string;
 }
@@ -22,6 +26,9 @@ export interface ValidReservation {
   readonly requestId: RequestId;
   readonly userId: UserId;
   readonly payloadHash: string;
+  /** As shown; checked by the permit layer alone. */
+  readonly permit: string | null;
+  readonly deviceId: string | null;
 }
 
 export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly string[]; readonly requestId: RequestId | null };
@@ -78,11 +85,14 @@ function bodyProblems(body: string): { readonly problems: readonly string[]; rea
 export function validateReservation(raw: RawReservation): Validated<ValidReservation> {
   const { activityId, skuId, requestId, userId } = raw;
   const body = bodyProblems(raw.body);
+  const { permit = null, deviceId = null } = raw;
   const problems = [...addressProblems(activityId, skuId, requestId, userId, 'Idempotency-Key'), ...body.problems];
+  // A device id has the form of a request id.
+  if (deviceId !== null && !isRequestId(deviceId)) problems.push('X-Device-Id must be 1–64 of A-Z a-z 0-9 _ . : -');
   if (problems.length > 0 || requestId === undefined || userId === undefined) {
     return { ok: false, problems, requestId: requestId !== undefined && isRequestId(requestId) ? requestId : null };
   }
-  return { ok: true, value: { sku: { activityId, skuId }, requestId, userId, payloadHash: payloadHashOf(body.clientTag) } };
+  return { ok: true, value: { sku: { activityId, skuId }, requestId, userId, payloadHash: payloadHashOf(body.clientTag), permit, deviceId } };
 }
 
 export interface RawQuery {
@@ -94,7 +104,7 @@ export interface RawQuery {
   readonly userId: string | undefined;
 }
 
-export type ValidQuery = Omit<ValidReservation, 'payloadHash'>;
+export type ValidQuery = Pick<ValidReservation, 'sku' | 'requestId' | 'userId'>;
 
 /** The query, or every problem found in it. */
 export function validateQuery(raw: RawQuery): Validated<ValidQuery> {

@@ -79,9 +79,16 @@ export interface ReservationJudge {
   durableStates(reservationIds: readonly ReservationId[]): Promise<ReadonlyMap<ReservationId, DurableReservation> | null>;
   /**
    * Closes a reservation that ends without an order: inserts the reservation row EXPIRED and its RESERVATION_RELEASED Outbox row in one
-   * transaction; does nothing when a row is there already (DESIGN §4, Release).
+   * transaction; does nothing when a row is there already (DESIGN §4, Release). `refused`: the database will not have it, now or later.
    */
-  closeWithoutOrder(reservation: ClosedReservation): Promise<'closed' | 'already-there' | 'unavailable'>;
+  closeWithoutOrder(reservation: ClosedReservation): Promise<'closed' | 'already-there' | 'refused' | 'unavailable'>;
+  /**
+   * Makes a reservation MANUAL_REQUIRED whose end nobody can tell; its unit stays held. `request-taken`: its request id belongs to another
+   * reservation, so it can have no row.
+   */
+  handOver(reservation: ClosedReservation): Promise<'handed-over' | 'already-there' | 'request-taken' | 'refused' | 'unavailable'>;
+  /** Reservations that wait for a human. null: PostgreSQL did not answer. */
+  manual(): Promise<{ readonly waiting: number; readonly oldestSeconds: number } | null>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }

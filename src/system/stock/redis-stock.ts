@@ -14,6 +14,7 @@ import { reserve } from './reserve.js';
 import { loadScripts, type ScriptName } from './script-loader.js';
 import { bindStock } from './stock-connection.js';
 import type { StockPort, WarmUp } from './stock-port.js';
+import { createStockView, type StockView } from './stock-view.js';
 import { warmUp, type WarmUpResult } from './warm-up.js';
 
 export interface StockOptions {
@@ -33,8 +34,10 @@ export interface StockOptions {
   readonly scripts?: Partial<Readonly<Record<ScriptName, string>>>;
 }
 
-/** The port, with what seeding, rebuild and the gateway's sold-out mark need besides. */
+/** The port, with what seeding, rebuild and the gateway's funnel need besides. */
 export interface RedisStock extends StockPort {
+  /** Over the same connection. */
+  readonly view: StockView;
   warmUp(sku: SkuKey, what: WarmUp): Promise<CallResult<WarmUpResult>>;
   /** One page of all records; start with cursor `0`, end when `nextCursor` is `0`. */
   scanRecords(sku: SkuKey, cursor: string, count: number): Promise<CallResult<RecordPage>>;
@@ -69,6 +72,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
     project: (sku, updates) => project(connection, sku, updates),
     warmUp: (sku, what) => warmUp(connection, sku, what),
     scanRecords: (sku, cursor, count) => scanRecords(connection, sku, cursor, count),
+    view: createStockView(connection),
     whenConnected: (timeoutMs) => whenReady(redis, timeoutMs),
     async ready() {
       const role = await connection.command('role', () => redis.role());

@@ -7,6 +7,7 @@ import type { EpochGuard, KnownEpoch } from './epoch-guard.js';
 import { freshRecord, packRecord, unpackRecord } from './record-codec.js';
 import type { StockConnection } from './stock-connection.js';
 import type { ReserveDecision, ReserveReply, ReserveRequest, SoldOut } from './stock-port.js';
+import { soldOutTurn } from './stock-view.js';
 
 export const RESERVE_BATCH_MAX = 64;
 
@@ -55,24 +56,24 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
   const [status, ...decisions] = result.value;
   assert(decisions.length === requests.length, 'reserve_batch answered another number of decisions');
   if (status !== 'OK') guard.forget(sku);
-  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, requests[index], known.activityVersion)) };
+  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, requests[index], known)) };
 }
 
-function decisionOf(text: string, request: ReserveRequest | undefined, activityVersion: string): ReserveDecision {
+function decisionOf(text: string, request: ReserveRequest | undefined, { activityVersion, epoch }: KnownEpoch): ReserveDecision {
   assert(request !== undefined, 'a decision without request');
   const [code, left, requestId, record] = text.split(' ');
   assert(code !== undefined && isReserveCode(code), `not a reserve code: ${text}`);
   const stockLeft = left === undefined ? null : Number(left);
   // The script does not echo what it has just stored.
   if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion) };
-  if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(requestId, record) };
+  if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(epoch, requestId, record) };
   const stored = requestId === undefined || record === undefined ? null : unpackRecord(requestId, record);
   return { code, stockLeft, record: stored };
 }
 
 /** `n waitMs` of a SOLD_OUT, where marks are kept. */
-function soldOutOf(turn: string | undefined, waitMs: string | undefined): SoldOut | null {
-  return turn === undefined || waitMs === undefined ? null : { turn, reopensInMs: Number(waitMs) };
+function soldOutOf(epoch: string, turn: string | undefined, waitMs: string | undefined): SoldOut | null {
+  return turn === undefined || waitMs === undefined ? null : { turn: soldOutTurn(epoch, turn), reopensInMs: Number(waitMs) };
 }
 
 function plain(code: ReserveCode): ReserveDecision {

@@ -1,0 +1,29 @@
+/**
+ * The requests that this gateway knows to be accepted, or that may be: their repeats pass every layer, since they take nothing new and their answer is
+ * owed. Small: one entry per unit sold here.
+ */
+import type { RequestId, UserId } from '../../../domain/ids.js';
+import type { ValidReservation } from '../validate.js';
+
+export interface KnownRequests {
+  add(skuId: string, requestId: RequestId, userId: UserId): void;
+  has(request: Pick<ValidReservation, 'sku' | 'requestId' | 'userId'>): boolean;
+}
+
+/** A SKU with more units than this loses the privilege for its later winners, not their correctness: Redis still knows them. */
+const ENTRIES_MAX = 2_000_000;
+
+export function createKnownRequests(entriesMax = ENTRIES_MAX): KnownRequests {
+  const owners = new Map<string, Map<RequestId, UserId>>();
+  let entries = 0;
+  return {
+    add(skuId, requestId, userId) {
+      if (entries >= entriesMax) return;
+      let ofSku = owners.get(skuId);
+      if (ofSku === undefined) owners.set(skuId, (ofSku = new Map()));
+      if (!ofSku.has(requestId)) entries += 1;
+      ofSku.set(requestId, userId);
+    },
+    has: ({ sku, requestId, userId }) => owners.get(sku.skuId)?.get(requestId) === userId,
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * "Sold out" from memory. Redis has proved it a moment ago, and nobody is accepted for `soldOutMarkMs` after such a proof, by whatever gateway: units that come
+ * back wait that long (lua/reserve_batch). So once the accepted requests and their users are loaded, everybody who is not among them can be refused without
+ * asking, and that is true until the proof is over. Whoever is among them goes on to Redis, which knows his state and his payload.
+ *
+ * The proof is renewed in the background while there are requests. The mark clears as soon as a renewal sees units.
+ */
+import type { FunnelTuning } from '../../../domain/funnel.js';
+import type { RequestId, SkuKey, UserId } from '../../../domain/ids.js';
+import type { SoldOut } from '../../stock/stock-port.js';
+import type { StockView } from '../../stock/stock-view.js';
+import { soldOut, type GatewayAnswer } from '../answers.js';
+import type { ValidReservation } from '../validate.js';
+
+export type SoldOutKind = 'TEMP_SOLD_OUT' | 'FINAL_SOLD_OUT';
+
+export interface SoldOutMark {
+  /** Null: not known to be sold out, or the request may be one of the accepted. */
+  pass(request: ValidReservation): GatewayAnswer | null;
+  /** Of the accepted requests that were loaded. */
+  isAccepted(requestId: RequestId, userId: UserId): boolean;
+  /** A refusal by Redis; `askedAtMs`: monotonic, before the question was sent. */
+  told(proof: SoldOut, askedAtMs: number): void;
+  /** What a new request hears where nothing is left; null while the mark does not stand. */
+  kind(): SoldOutKind | null;
+  /** The kind by what is known, whether the mark stands or not: for a refusal by Redis itself. */
+  readonly kindIfSoldOut: SoldOutKind;
+  retryAfterMs(kind: SoldOutKind): number;
+}
+
+export interface SoldOutMarkOptions {
+  readonly sku: SkuKey;
+  readonly view: StockView;
+  /** Whether an unpaid or unfinished reservation may still give its unit back; null: not known, then it may. Never rejects. */
+  readonly unitsMayReturn: () => Promise<boolean | null>;
+  readonly tuning: Pick<FunnelTuning, 'soldOutMarkMs' | 'tempSoldOutRetryMs' | 'finalSoldOutRetryMs'>;
+  readonly nowMs?: () => number;
+}
+
+const PAGE = 1_000;
+/** PostgreSQL is asked this rarely whether units may come back: it is a word on the page, not a decision. */
+const RETURNS_ASKED_EVERY_MS = 2_000;
+
+interface Winners {
+  readonly requests: Map<RequestId, UserId | null>;
+  readonly users: Set<UserId>;
+}
+
+class Mark implements SoldOutMark {
+  readonly #options: SoldOutMarkOptions;
+  readonly #nowMs: () => number;
+  #turn: string | null = null;
+  /** Of `#turn`, whole; null: not loaded. */
+  #winners: Winners | null = null;
+  #loading = false;
+  #provenUntilMs = -Infinity;
+  #renewFromMs = Infinity;
+  #renewing = false;
+  #mayReturn = true;
+  #returnsAskedAtMs = -Infinity;
+
+  constructor(options: SoldOutMarkOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  pass({ requestId, userId }: ValidReservation): GatewayAnswer | null {
+    if (this.#winners === null) return null;
+    const now = this.#nowMs();
+    if (now >= this.#provenUntilMs) return null;
+    if (now >= this.#renewFromMs && !this.#renewing) void this.#renew();
+    if (this.#winners.requests.has(requestId) || this.#winners.users.has(userId)) return null;
+    const kind = this.kindIfSoldOut;
+    return soldOut(kind, requestId, this.retryAfterMs(kind));
+  }
+
+  isAccepted(requestId: RequestId, userId: UserId): boolean {
+    return this.#winners?.requests.get(requestId) === userId;
+  }
+
+  kind(): SoldOutKind | null {
+    return this.#winners !== null && this.#nowMs() < this.#provenUntilMs ? this.kindIfSoldOut : null;
+  }
+
+  get kindIfSoldOut(): SoldOutKind {
+    return this.#mayReturn ? 'TEMP_SOLD_OUT' : 'FINAL_SOLD_OUT';
+  }
+
+  retryAfterMs(kind: SoldOutKind): number {
+    const { tempSoldOutRetryMs, finalSoldOutRetryMs } = this.#options.tuning;
+    return kind === 'TEMP_SOLD_OUT' ? tempSoldOutRetryMs : finalSoldOutRetryMs;
+  }
+
+  told({ turn, reopensInMs }: SoldOut, askedAtMs: number): void {
+    const { soldOutMarkMs } = this.#options.tuning;
+    if (reopensInMs > 0) {
+      // Units are back. Until they are sold the old list of winners is whole; then Redis has to be asked again.
+      this.#mayReturn = true;
+      this.#prove(turn, askedAtMs + reopensInMs, Infinity);
+    } else {
+      this.#prove(turn, askedAtMs + soldOutMarkMs, askedAtMs + soldOutMarkMs / 2);
+    }
+  }
+
+  #prove(turn: string, untilMs: number, renewFromMs: number): void {
+    if (turn !== this.#turn) {
+      this.#turn = turn;
+      this.#winners = null;
+      this.#mayReturn = true;
+      this.#provenUntilMs = untilMs;
+      this.#renewFromMs = renewFromMs;
+    } else if (untilMs > this.#provenUntilMs) {
+      this.#provenUntilMs = untilMs;
+      this.#renewFromMs = renewFromMs;
+    }
+    if (this.#winners === null && !this.#loading) void this.#load(turn);
+  }
+
+  /** All accepted requests, page by page. Begun after the proof, so nobody of its turn is missing. */
+  async #load(turn: string): Promise<void> {
+    this.#loading = true;
+    const winners: Winners = { requests: new Map(), users: new Set() };
+    let cursor = '0';
+    let whole = false;
+    do {
+      const page = await this.#options.view.accepted(this.#options.sku, cursor, PAGE);
+      if (page.outcome !== 'done' || this.#turn !== turn) break;
+      for (const { requestId, userId } of page.value.requests) {
+        winners.requests.set(requestId, userId);
+        if (userId !== null) winners.users.add(userId);
+      }
+      cursor = page.value.nextCursor;
+      whole = cursor === '0';
+    } while (!whole);
+    this.#loading = false;
+    if (!whole || this.#turn !== turn) return;
+    // Pages read in later turns hold more than this turn's winners, never fewer.
+    this.#winners = winners;
+    await this.#renew();
+  }
+
+  async #renew(): Promise<void> {
+    this.#renewing = true;
+    const askedAtMs = this.#nowMs();
+    const standing = await this.#options.view.standing(this.#options.sku);
+    if (standing.outcome === 'done' && standing.value !== null) {
+      const { stockLeft, soldOutTurn, pendingCount } = standing.value;
+      if (stockLeft < 1 && soldOutTurn !== null) {
+        this.told({ turn: soldOutTurn, reopensInMs: 0 }, askedAtMs);
+        // Not waited for: a slow PostgreSQL must not keep the proof from being renewed.
+        void this.#lookForReturns(pendingCount, askedAtMs);
+      } else {
+        // Units are there. The first request that reaches Redis now starts their waiting time.
+        this.#provenUntilMs = -Infinity;
+      }
+    }
+    this.#renewing = false;
+  }
+
+  async #lookForReturns(pendingCount: number, nowMs: number): Promise<void> {
+    if (pendingCount > 0) {
+      this.#mayReturn = true;
+      return;
+    }
+    if (nowMs - this.#returnsAskedAtMs < RETURNS_ASKED_EVERY_MS) return;
+    this.#returnsAskedAtMs = nowMs;
+    this.#mayReturn = (await this.#options.unitsMayReturn()) ?? true;
+  }
+}
+
+export function createSoldOutMark(options: SoldOutMarkOptions): SoldOutMark {
+  return new Mark(options);
+}
