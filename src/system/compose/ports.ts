@@ -12,8 +12,10 @@ import { createReservationJudge } from '../ledger/reservation-judge.js';
 import { loadStatements } from '../ledger/sql-loader.js';
 import { createOutboxStore, type OutboxStore } from '../outbox/outbox-store.js';
 import { createBatchConsumer } from '../order-log/batch-consumer.js';
+import { consumerProgress } from '../order-log/consumer-metrics.js';
 import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
 import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
+import { topicKind } from '../order-log/topic-kinds.js';
 import { availabilityZone } from '../placement.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
@@ -111,7 +113,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>
       port('consumer', () =>
-        createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, maxMessages, log }),
+        createBatchConsumer({ address: addresses.kafka, clientId: instance, groupId, topics: [topic], sessionTimeoutMs: tuning.consumerSessionTimeoutMs, maxMessages, log, progress: consumerProgress(metrics, (name) => topicKind(namespace, name)) }),
       ),
     ledger: () =>
       port('ledger', () => {

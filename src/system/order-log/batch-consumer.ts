@@ -8,6 +8,7 @@ import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 
 import type { HostPort } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
+import type { ConsumerProgress } from './consumer-metrics.js';
 import { ConsumerSession } from './consumer-session.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from './order-log-port.js';
 import { rootCause } from './send-outcome.js';
@@ -26,6 +27,8 @@ export interface BatchConsumerOptions {
   readonly maxBytesPerPartition?: number;
   /** Longest time without any sign of life before the member is replaced. Default: 5 session timeouts, at least 20 s. */
   readonly stallTimeoutMs?: number;
+  /** Told of each piece, for metrics. */
+  readonly progress?: ConsumerProgress;
 }
 
 type Handler = Parameters<LogConsumer['run']>[0];
@@ -169,9 +172,15 @@ class BatchConsumer implements LogConsumer {
     session.noteSignOfLife();
     try {
       for (let start = 0; start < messages.length && isCurrent(); start += size) {
-        const piece = messages.slice(start, start + size).map((message) => received(topic, partition, message));
+        const part = messages.slice(start, start + size);
+        const piece = part.map((message) => received(topic, partition, message));
+        this.#options.progress?.began(topic, partition, behind(payload, part[0], 0n), Number(part[0]?.timestamp ?? 0));
         const done = await this.#handleUntilDone(piece, context);
-        if (!done) return;
+        if (!done) {
+          this.#options.progress?.left(topic, partition);
+          return;
+        }
+        this.#options.progress?.finished(topic, partition, piece.length, behind(payload, part.at(-1), 1n));
         await this.#commit(payload, piece);
         await context.heartbeat();
       }
@@ -206,6 +215,7 @@ class BatchConsumer implements LogConsumer {
   #noteHandlerFailure(error: unknown, piece: readonly ReceivedMessage[]): void {
     const root = rootCause(error);
     const first = piece[0];
+    if (first !== undefined) this.#options.progress?.failed(first.topic);
     this.#options.log('warn', 'the handler failed; the batch comes again', {
       reason: `${root.name}: ${root.message}`,
       partition: first?.partition ?? null,
@@ -231,6 +241,11 @@ class BatchConsumer implements LogConsumer {
     }
     await this.#afterCommit(piece);
   }
+}
+
+/** Messages of the partition from `message` on, or from the one after it, as the broker counted them at the fetch. */
+function behind(payload: EachBatchPayload, message: KafkaMessage | undefined, after: 0n | 1n): number {
+  return message === undefined ? 0 : Math.max(0, Number(BigInt(payload.batch.highWatermark) - BigInt(message.offset) - after));
 }
 
 function received(topic: string, partition: number, message: KafkaMessage): ReceivedMessage {
