@@ -25,8 +25,9 @@ const TABLES = {
   compensations: 'compensations',
   payments: 'payments',
   unmatchedPayments: 'unmatched_payments',
+  deadLetters: 'dead_letters',
   itemMismatches: 'item_mismatches',
-} as const satisfies Record<Exclude<keyof PostgresFacts, 'deadLetters'>, string>;
+} as const satisfies Record<keyof PostgresFacts, string>;
 
 function factRow(table: string, row: Record<string, unknown>): Record<string, unknown> {
   const fact: Record<string, unknown> = {};
@@ -45,7 +46,7 @@ function factRow(table: string, row: Record<string, unknown>): Record<string, un
 
 /** Rejects when the snapshot cannot be read whole: half a table is no evidence. */
 export async function harvestPostgres(client: Client): Promise<PostgresFacts> {
-  const facts: Record<string, unknown[]> = { deadLetters: [] };
+  const facts: Record<string, unknown[]> = {};
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   try {
     for (const [key, table] of Object.entries(TABLES)) {

@@ -1,16 +1,13 @@
 /** What the scanner decides by, and how it ends a reservation that never became an order. */
-import { v7 as uuidv7 } from 'uuid';
-
-import type { OrderEvent } from '../../domain/order-event.js';
-import { EventType, OrderResult } from '../../domain/reason-codes.js';
+import { OrderResult } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
-import type { ClosedReservation, ReservationJudge } from './ledger-port.js';
+import { HANDED_OVER, closeReservation, handOverReservation } from './end-reservation.js';
+import type { ReservationJudge } from './ledger-port.js';
 import { answers, createPool } from './pool.js';
-import { describeFailure } from './postgres-failure.js';
+import { describeFailure, failureKind } from './postgres-failure.js';
 import { loadStatements } from './sql-loader.js';
-import { insertEvents } from './stage-outcome.js';
-import { inTransaction, type Transaction } from './transaction.js';
+import { inTransaction } from './transaction.js';
 
 interface StateRow {
   readonly reservation_id: string;
@@ -29,6 +26,12 @@ export function createReservationJudge(config: RoleConfig, surroundings: RoleSur
     applicationName: config.instance,
     max: Math.min(config.tuning.postgresPoolSize, 4),
   }, surroundings);
+  /** Unknown is unavailable too: the next look at the durable state tells what happened. */
+  const failed = (text: string, reservationId: string, error: unknown): 'refused' | 'unavailable' => {
+    const refused = failureKind(error) === 'definite';
+    surroundings.log(refused ? 'error' : 'warn', text, { reservationId, error: describeFailure(error) });
+    return refused ? 'refused' : 'unavailable';
+  };
   return {
     async durableStates(reservationIds) {
       if (reservationIds.length === 0) return new Map();
@@ -43,47 +46,23 @@ export function createReservationJudge(config: RoleConfig, surroundings: RoleSur
       }
     },
     async closeWithoutOrder(reservation) {
-      const end = await inTransaction(pool, statements, (transaction) => close(transaction, config.namespace.eventsTopic, reservation));
-      if (end.end === 'committed') return end.value;
-      // Unknown is unavailable too: the next look at the durable state tells what happened.
-      surroundings.log('warn', 'reservation not closed', { reservationId: reservation.reservationId, error: describeFailure(end.error) });
-      return 'unavailable';
+      const end = await inTransaction(pool, statements, (transaction) =>
+        closeReservation(transaction, config.namespace.eventsTopic, reservation, OrderResult.REJECTED_EXPIRED));
+      return end.end === 'committed' ? end.value : failed('reservation not closed', reservation.reservationId, end.error);
+    },
+    async handOver(reservation) {
+      const end = await inTransaction(pool, statements, (transaction) => handOverReservation(transaction, reservation, HANDED_OVER.RECOVERY_DEADLINE));
+      return end.end === 'committed' ? end.value : failed('reservation not handed over', reservation.reservationId, end.error);
+    },
+    async manual() {
+      try {
+        const { rows } = await pool.query<{ waiting: number; oldest_seconds: number }>(statements.count_manual_reservations);
+        return { waiting: rows[0]?.waiting ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 };
+      } catch {
+        return null;
+      }
     },
     ready: () => answers(pool),
     close: () => pool.end(),
-  };
-}
-
-async function close(transaction: Transaction, eventsTopic: string, reservation: ClosedReservation): Promise<'closed' | 'already-there'> {
-  const made = await transaction.run<{ version: string }>('insert_closed_reservation', [
-    reservation.reservationId, reservation.requestId, reservation.messageId, reservation.sku.activityId, reservation.sku.skuId,
-    reservation.userId, reservation.purchaseNo, reservation.reservedAtMs, reservation.expiresAtMs,
-  ]);
-  if (made.count === 0) {
-    const own = await transaction.run('find_reservation_states', [[reservation.reservationId]]);
-    if (own.count > 0) return 'already-there';
-    // Its request id belongs to another reservation, so it can have no row and no late message can win. Its unit still has to go back, and
-    // the event's key lets that be written once.
-  }
-  await insertEvents(transaction, eventsTopic, [releaseEvent(reservation)]);
-  return 'closed';
-}
-
-function releaseEvent(reservation: ClosedReservation): OrderEvent {
-  return {
-    schemaVersion: 1,
-    eventId: uuidv7(),
-    type: EventType.RESERVATION_RELEASED,
-    aggregateId: reservation.reservationId,
-    aggregateVersion: 1,
-    reservationId: reservation.reservationId,
-    requestId: reservation.requestId,
-    activityId: reservation.sku.activityId,
-    skuId: reservation.sku.skuId,
-    userId: reservation.userId,
-    orderId: null,
-    reason: OrderResult.REJECTED_EXPIRED,
-    returnsUnit: true,
-    clearsUserMark: true,
   };
 }

@@ -16,6 +16,13 @@ export const COMMAND_NAMES = [
   'hand_over_reservation', 'count_manual_reservations', 'list_manual_reservations',
   'insert_dead_letter', 'resolve_dead_letter', 'lock_open_dead_letter', 'list_dead_letters', 'count_dead_letters',
   'delete_old_inbox', 'archive_outbox',
+  'load_order', 'lock_reservations_of_orders', 'find_expired_orders', 'expire_orders', 'cancel_order', 'start_paying_order', 'pay_order',
+  'request_order_refund', 'close_refunded_order', 'advance_reservation', 'hold_reservation_for_refund', 'release_reservations',
+  'sell_tokens', 'restock_tokens', 'withdraw_tokens', 'release_row_stock', 'insert_ledger_releases', 'insert_ledger_sale',
+  'insert_payment', 'find_payment_by_trade', 'find_payments_of_order', 'load_payment', 'settle_payment', 'turn_payment_back', 'fail_payment',
+  'mark_payment_unknown', 'request_payment_refund', 'refund_payment', 'claim_payment_queries',
+  'insert_payment_callback', 'find_payment_callback', 'find_contradicting_callback', 'set_payment_callback_result', 'insert_unmatched_payment',
+  'insert_compensation', 'claim_compensations', 'recover_compensation_leases', 'finish_compensations', 'retry_compensations', 'count_compensations',
   'seed_activity', 'seed_sku', 'seed_inventory', 'seed_tokens',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];

@@ -12,6 +12,8 @@ export type ScannerDecision =
   | { readonly action: 'resend' }
   /** PostgreSQL has never seen it and it has expired: close it there first; its Outbox event gives the unit back. */
   | { readonly action: 'close' }
+  /** PostgreSQL does not know its end and the recovery deadline is over: a human decides; it is not sent again. */
+  | { readonly action: 'hand-over' }
   /** PostgreSQL has its end and the event has not arrived: write that end into Redis. */
   | { readonly action: 'project'; readonly update: ProjectionUpdate }
   /** Somebody else is at work on it; look again when the lease ends. */
@@ -22,6 +24,8 @@ export interface DecisionTimes {
   readonly nowMs: number;
   /** How long a reservation must be past its expiry: covers the skew between the clocks of gateway, Redis and consumer. */
   readonly expiryMarginMs: number;
+  /** How old a reservation may become before a human has to look. */
+  readonly recoveryDeadlineMs: number;
   /** Asked only for an ended reservation: has its end been waiting for its event for longer than the scanner's patience? */
   readonly isProjectionOverdue: () => boolean;
 }
@@ -32,9 +36,10 @@ export interface DecisionTimes {
  * too. Both ways are the same update with the same version, and a unit is given back once per reservation id.
  */
 export function decide(record: StockRecord, durable: DurableReservation | undefined, times: DecisionTimes): ScannerDecision {
-  if (durable === undefined) {
-    return { action: times.nowMs > record.expiresAtMs + times.expiryMarginMs ? 'close' : 'resend' };
-  }
+  // What has expired can be closed and needs nobody, so that comes first.
+  if (durable === undefined && times.nowMs > record.expiresAtMs + times.expiryMarginMs) return { action: 'close' };
+  const isOverdue = isPastDeadline(record, times);
+  if (durable === undefined) return { action: isOverdue ? 'hand-over' : 'resend' };
   switch (durable.status) {
     case ReservationStatus.ORDERED:
       return { action: 'project', update: updateOf(record, durable, RedisRecordState.ORDERED) };
@@ -45,9 +50,15 @@ export function decide(record: StockRecord, durable: DurableReservation | undefi
       return ended(record, durable, RedisRecordState.RELEASED, times);
     case ReservationStatus.MANUAL_REQUIRED:
       return { action: 'wait', why: 'manual' };
+    case ReservationStatus.PENDING_DB:
+      return isOverdue ? { action: 'hand-over' } : { action: 'wait', why: 'in-progress' };
     default:
       return { action: 'wait', why: 'in-progress' };
   }
+}
+
+export function isPastDeadline(record: Pick<StockRecord, 'reservedAtMs'>, { nowMs, recoveryDeadlineMs }: Pick<DecisionTimes, 'nowMs' | 'recoveryDeadlineMs'>): boolean {
+  return nowMs > record.reservedAtMs + recoveryDeadlineMs;
 }
 
 function ended(record: StockRecord, durable: DurableReservation, state: RedisRecordState, times: DecisionTimes): ScannerDecision {

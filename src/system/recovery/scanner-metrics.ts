@@ -8,10 +8,13 @@ export interface ScannerRecorders {
   /** Age of the oldest reservation claimed in the last pass; 0 when nothing was due. */
   oldestAgeSeconds(sku: SkuKey): GaugeRecorder;
   resent(outcome: SendOutcome): CounterRecorder;
-  closed(outcome: 'closed' | 'already-there' | 'unavailable'): CounterRecorder;
+  closed(outcome: 'closed' | 'already-there' | 'refused' | 'unavailable'): CounterRecorder;
+  handedOver(outcome: 'handed-over' | 'already-there' | 'request-taken' | 'refused' | 'unavailable'): CounterRecorder;
   readonly projected: CounterRecorder;
   readonly orphans: CounterRecorder;
-  readonly manual: CounterRecorder;
+  /** In PostgreSQL now, whoever handed them over: 0 or somebody has to act. */
+  readonly manualWaiting: GaugeRecorder;
+  readonly manualOldestSeconds: GaugeRecorder;
   readonly leaseLost: CounterRecorder;
 }
 
@@ -24,7 +27,9 @@ export function scannerRecorders(metrics: RoleMetrics): ScannerRecorders {
     closed: (outcome) => metrics.counter('reservation_closed_total', 'Expired reservations closed in PostgreSQL', { outcome }),
     projected: metrics.counter('reservation_projected_by_scanner_total', 'Durable results that the scanner wrote back itself'),
     orphans: metrics.counter('reservation_orphan_total', 'Entries of the pending index without a readable record, each time seen'),
-    manual: metrics.counter('reservation_manual_total', 'Reservations that wait for a human, each time seen'),
+    handedOver: (outcome) => metrics.counter('reservation_handed_over_total', 'Reservations past their recovery deadline', { outcome }),
+    manualWaiting: metrics.gauge('reservation_manual_required', 'Reservations that wait for a human'),
+    manualOldestSeconds: metrics.gauge('reservation_oldest_manual_age_seconds', 'For how long the oldest of them has been waiting'),
     leaseLost: metrics.counter('reservation_lease_lost_total', 'Pages left because their lease had run out'),
   };
 }

@@ -9,7 +9,8 @@ import type { ReservationJudge } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../role.js';
 import type { ProjectionUpdate, StockPort, StockRecord } from '../stock/stock-port.js';
-import { decide, type PatienceBook } from './scanner-decision.js';
+import { endingOf, handOver } from './manual-hand-over.js';
+import { decide, isPastDeadline, type PatienceBook } from './scanner-decision.js';
 import type { ScannerRecorders } from './scanner-metrics.js';
 
 export interface PassTools {
@@ -23,6 +24,7 @@ export interface PassTools {
   readonly leaseMs: number;
   readonly pageSize: number;
   readonly expiryMarginMs: number;
+  readonly recoveryDeadlineMs: number;
 }
 
 /** What the loop needs to know: more is due at once, or something is away and patience is better. */
@@ -54,25 +56,29 @@ export async function scanOnce(tools: PassTools, sku: SkuKey): Promise<PassEnd> 
   const work = sort(tools, claim.records, durable, claim.nowMs);
   await resend(tools, sku, work.resend);
   await project(tools, sku, work.project);
-  if (!(await close(tools, sku, work.close))) return 'store-away';
+  const refused = await close(tools, sku, work.close);
+  if (refused === null) return 'store-away';
+  const lost = refused.filter((record) => isPastDeadline(record, { nowMs: claim.nowMs, recoveryDeadlineMs: tools.recoveryDeadlineMs }));
+  if (!(await handOver(tools, sku, [...work.handOver, ...lost]))) return 'store-away';
   return claim.records.length + claim.orphans.length >= tools.pageSize ? 'page-full' : 'page-done';
 }
 
 interface SortedWork {
   readonly resend: StockRecord[];
   readonly close: StockRecord[];
+  readonly handOver: StockRecord[];
   readonly project: ProjectionUpdate[];
 }
 
-function sort({ patience, recorders, expiryMarginMs }: PassTools, records: readonly StockRecord[], durable: NonNullable<Awaited<ReturnType<ReservationJudge['durableStates']>>>, nowMs: number): SortedWork {
-  const work: SortedWork = { resend: [], close: [], project: [] };
+function sort({ patience, expiryMarginMs, recoveryDeadlineMs }: PassTools, records: readonly StockRecord[], durable: NonNullable<Awaited<ReturnType<ReservationJudge['durableStates']>>>, nowMs: number): SortedWork {
+  const work: SortedWork = { resend: [], close: [], handOver: [], project: [] };
   for (const record of records) {
     const state = durable.get(record.reservationId);
-    const decision = decide(record, state, { nowMs, expiryMarginMs, isProjectionOverdue: () => patience.isOverdue(record.reservationId, nowMs) });
+    const decision = decide(record, state, { nowMs, expiryMarginMs, recoveryDeadlineMs, isProjectionOverdue: () => patience.isOverdue(record.reservationId, nowMs) });
     if (decision.action === 'resend') work.resend.push(record);
     else if (decision.action === 'close') work.close.push(record);
+    else if (decision.action === 'hand-over') work.handOver.push(record);
     else if (decision.action === 'project') work.project.push(decision.update);
-    else if (decision.why === 'manual') recorders.manual.add();
   }
   return work;
 }
@@ -107,16 +113,21 @@ async function project({ stock, recorders, patience }: PassTools, sku: SkuKey, u
   }
 }
 
-/** Closes in PostgreSQL only; the Outbox row written with it gives the unit back. False: PostgreSQL is away. */
-async function close({ judge, recorders, surroundings }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<boolean> {
+/**
+ * Closes in PostgreSQL only; the Outbox row written with it gives the unit back. Returns what the database refuses to close, so that one such
+ * reservation does not keep the others waiting. null: PostgreSQL is away.
+ */
+async function close({ judge, recorders, surroundings }: PassTools, sku: SkuKey, records: readonly StockRecord[]): Promise<readonly StockRecord[] | null> {
+  const refused: StockRecord[] = [];
   for (const record of records) {
-    const { reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs } = record;
-    const outcome = await judge.closeWithoutOrder({ sku, reservationId, requestId, messageId, userId, purchaseNo, reservedAtMs, expiresAtMs });
+    const { reservationId, requestId } = record;
+    const outcome = await judge.closeWithoutOrder(endingOf(sku, record));
     recorders.closed(outcome).add();
-    if (outcome === 'unavailable') return false;
-    surroundings.log('info', 'a reservation expired without an order', { reservationId, requestId, outcome });
+    if (outcome === 'unavailable') return null;
+    if (outcome === 'refused') refused.push(record);
+    else surroundings.log('info', 'a reservation expired without an order', { reservationId, requestId, outcome });
   }
-  return true;
+  return refused;
 }
 
 /** The same message as the gateway's: every field comes from the record. */

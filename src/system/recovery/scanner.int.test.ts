@@ -33,6 +33,8 @@ function backEnd() {
       state.durable.set(reservationId, { status: ReservationStatus.EXPIRED, orderId: null, version: 1, returnsUnit: true, clearsUserMark: true });
       return Promise.resolve('closed');
     },
+    handOver: () => Promise.reject(new Error('nothing here is past its deadline')),
+    manual: () => Promise.resolve({ waiting: 0, oldestSeconds: 0 }),
     ready: () => Promise.resolve(true),
     close: () => Promise.resolve(),
   };

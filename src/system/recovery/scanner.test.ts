@@ -36,10 +36,12 @@ interface World {
   readonly sent: { readonly topic: string; readonly key: string; readonly value: string }[];
   readonly marked: string[];
   readonly closed: ClosedReservation[];
+  readonly handedOver: string[];
   readonly projected: ProjectionUpdate[];
   readonly steps: string[];
   claims: number;
   sendOutcome: SendOutcome;
+  closeOutcome: 'closed' | 'refused';
   redisUp: boolean;
   postgresUp: boolean;
   closedDependencies: number;
@@ -47,7 +49,7 @@ interface World {
 
 function world(...pages: StockRecord[][]): World {
   const made: Omit<World, 'deps'> = {
-    pages, durable: new Map(), sent: [], marked: [], closed: [], projected: [], steps: [], claims: 0, sendOutcome: 'sent', redisUp: true, postgresUp: true,
+    pages, durable: new Map(), sent: [], marked: [], closed: [], handedOver: [], projected: [], steps: [], claims: 0, sendOutcome: 'sent', closeOutcome: 'closed', redisUp: true, postgresUp: true,
     closedDependencies: 0,
   };
   const end = (): Promise<void> => {
@@ -77,8 +79,14 @@ function world(...pages: StockRecord[][]): World {
     closeWithoutOrder: (reservation) => {
       if (!state.postgresUp) return Promise.resolve('unavailable');
       state.closed.push(reservation);
-      return Promise.resolve('closed');
+      return Promise.resolve(state.closeOutcome);
     },
+    handOver: ({ reservationId }) => {
+      if (!state.postgresUp) return Promise.resolve('unavailable');
+      state.handedOver.push(reservationId);
+      return Promise.resolve('handed-over');
+    },
+    manual: () => Promise.resolve({ waiting: state.handedOver.length, oldestSeconds: 0 }),
     ready: () => Promise.resolve(state.postgresUp),
     close: end,
   };
@@ -94,11 +102,16 @@ function world(...pages: StockRecord[][]): World {
   return state;
 }
 
-function start(state: World, tuning: Partial<typeof DEFAULT_TUNING> = {}): Promise<RunningRole> {
+function start(
+  state: World,
+  tuning: Partial<typeof DEFAULT_TUNING> = {},
+  metrics = createRoleMetrics('scanner', 'scanner-1'),
+  told: (text: string, fields?: Readonly<Record<string, unknown>>) => void = () => undefined,
+): Promise<RunningRole> {
   return startScanner(
-    { ...state.deps, metrics: createRoleMetrics('scanner', 'scanner-1') },
+    { ...state.deps, metrics },
     { activityId: '10001', skuIds: ['20001'], namespace: namespaceOf('test'), tuning: { ...DEFAULT_TUNING, scannerIntervalMs: 1, ...tuning } },
-    { clock: systemClock, log: () => undefined, observer: { reached: (step, ids) => void state.steps.push(`${step} ${String(ids.length)}`) } },
+    { clock: systemClock, log: (_level, text, fields) => { told(text, fields); }, observer: { reached: (step, ids) => void state.steps.push(`${step} ${String(ids.length)}`) } },
   );
 }
 
@@ -201,6 +214,28 @@ test('a page whose lease ran out while PostgreSQL was asked is left to the next 
   expect(state.sent[0]?.key).toBe(record(2).reservationId);
 });
 
+test('past its recovery deadline a reservation is handed over and not sent again; one that has expired is closed all the same', async () => {
+  const state = world([record(1, { reservedAtMs: NOW - 9_000 }), record(2), record(3, { reservedAtMs: NOW - 90_000, expiresAtMs: NOW - 60_000 })]);
+  const metrics = createRoleMetrics('scanner', 'scanner-1');
+  const alerts: unknown[] = [];
+  const scanner = await start(state, { recoveryDeadlineMs: 5_000 }, metrics, (text, fields) => void alerts.push([text, fields?.['alert'], fields?.['requestId']]));
+  await eventually(() => { expect(state.handedOver).toEqual([record(1).reservationId]); });
+  await eventually(() => { expect(state.marked).toEqual(['r2']); });
+  expect(state.closed.map(({ requestId }) => requestId)).toEqual(['r3']);
+  expect(alerts.filter((line) => (line as unknown[])[1] !== undefined)).toEqual([['a reservation is past its recovery deadline; a human has to decide', 'MANUAL_REQUIRED', 'r1']]);
+  await scanner.stop();
+  expect(await metrics.text()).toMatch(/reservation_manual_required\{.*\} [01]/);
+});
+
+test('what the database refuses to close keeps nobody waiting, and is handed over at its deadline', async () => {
+  const state = world([record(1, { reservedAtMs: NOW - 90_000, expiresAtMs: NOW - 60_000 }), record(2, { reservedAtMs: NOW - 4_000, expiresAtMs: NOW - 3_000 })]);
+  state.closeOutcome = 'refused';
+  const scanner = await start(state, { recoveryDeadlineMs: 5_000 });
+  await eventually(() => { expect(state.handedOver).toEqual([record(1).reservationId]); });
+  expect(state.closed.map(({ requestId }) => requestId)).toEqual(['r1', 'r2']);
+  await scanner.stop();
+});
+
 test('a bug is fatal and never silent', async () => {
   const state = world();
   const stock: StockPort = { ...state.deps.stock, claimPending: () => Promise.reject(new Error('bug')) };
@@ -229,10 +264,13 @@ const durables = fc.record({
 }));
 
 test('a decision never gives a unit back for a reservation that may hold one, and never closes what PostgreSQL knows', () => {
-  fc.assert(fc.property(fc.option(durables, { nil: undefined }), fc.integer({ min: -100_000, max: 100_000 }), fc.boolean(), (durable, sinceExpiryMs, overdue) => {
-    const decision = decide(record(1), durable, { nowMs: record(1).expiresAtMs + sinceExpiryMs, expiryMarginMs: 1_000, isProjectionOverdue: () => overdue });
+  fc.assert(fc.property(fc.option(durables, { nil: undefined }), fc.integer({ min: -100_000, max: 100_000 }), fc.boolean(), fc.nat(200_000), (durable, sinceExpiryMs, overdue, recoveryDeadlineMs) => {
+    const nowMs = record(1).expiresAtMs + sinceExpiryMs;
+    const decision = decide(record(1), durable, { nowMs, expiryMarginMs: 1_000, recoveryDeadlineMs, isProjectionOverdue: () => overdue });
+    const pastDeadline = nowMs - record(1).reservedAtMs > recoveryDeadlineMs;
     if (decision.action === 'close') expect(durable === undefined && sinceExpiryMs > 1_000).toBe(true);
-    if (decision.action === 'resend') expect(durable === undefined && sinceExpiryMs <= 1_000).toBe(true);
+    if (decision.action === 'resend') expect(durable === undefined && sinceExpiryMs <= 1_000 && !pastDeadline).toBe(true);
+    if (decision.action === 'hand-over') expect(pastDeadline && (durable === undefined || durable.status === ReservationStatus.PENDING_DB)).toBe(true);
     if (decision.action === 'project' && decision.update.returnsUnit) {
       expect([ReservationStatus.REJECTED, ReservationStatus.RELEASED, ReservationStatus.EXPIRED]).toContain(durable?.status);
       expect(overdue).toBe(true);

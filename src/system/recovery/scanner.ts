@@ -10,6 +10,7 @@ import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import type { StockPort } from '../stock/stock-port.js';
+import { watchManual } from './manual-hand-over.js';
 import { createPatienceBook } from './scanner-decision.js';
 import { scannerRecorders } from './scanner-metrics.js';
 import { scanOnce, type PassTools } from './scanner-pass.js';
@@ -44,8 +45,10 @@ export function startScanner({ stock, judge, producer, metrics }: ScannerDepende
     leaseMs: tuning.leaseMs,
     pageSize: PAGE_SIZE,
     expiryMarginMs: EXPIRY_MARGIN_MS,
+    recoveryDeadlineMs: tuning.recoveryDeadlineMs,
   };
   const skus: readonly SkuKey[] = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
+  const watch = watchManual(tools);
   const bell = createBell();
   let fail: (error: Error) => void = () => undefined;
   const fatal = new Promise<Error>((resolve) => (fail = resolve));
@@ -64,6 +67,7 @@ export function startScanner({ stock, judge, producer, metrics }: ScannerDepende
   async function loop(): Promise<void> {
     for (let failures = 0; !bell.rung(); ) {
       failures = (await scanAll()) ? failures + 1 : 0;
+      await watch();
       if (failures === 1) surroundings.log('warn', 'Redis or PostgreSQL is away; nothing can be recovered until it is back');
       await bell.wait(tuning.scannerIntervalMs * Math.min(1 + failures, BACKOFF_MAX_INTERVALS));
     }
