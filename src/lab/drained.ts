@@ -7,7 +7,8 @@ import type { Admin } from 'kafkajs';
 import type pg from 'pg';
 
 import type { Namespace } from '../domain/namespace.js';
-import { CompensationStatus, OutboxStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
+import type { RoleName } from '../domain/roles.js';
+import { CompensationStatus, OrderStatus, OutboxStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
 import type { SkuKey } from '../domain/ids.js';
 import { stockKeys } from '../system/stock/keys.js';
 import { unpackRecord } from '../system/stock/record-codec.js';
@@ -18,15 +19,18 @@ export interface DrainProbe {
   readonly postgres: pg.Client;
   readonly namespace: Namespace;
   readonly sku: SkuKey;
+  /** Roles that run: a topic that nobody reads has no lag. */
+  readonly roles: ReadonlySet<RoleName>;
+  /** The scenario pays, so an unpaid order is not at rest: it is paid, or its time ends. */
+  readonly ordersEnd: boolean;
 }
 
+/** Committed offsets are read before the ends, so that what arrives in between counts as lag; and per partition, so that none hides another's. */
 export async function consumerLag(admin: Admin, topic: string, group: string): Promise<number> {
-  const ends = await admin.fetchTopicOffsets(topic);
   const committed = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+  const ends = await admin.fetchTopicOffsets(topic);
   const byPartition = new Map((committed[0]?.partitions ?? []).map((entry) => [entry.partition, Number(entry.offset)]));
-  let lag = 0;
-  for (const end of ends) lag += Number(end.high) - Math.max(byPartition.get(end.partition) ?? 0, Number(end.low));
-  return lag;
+  return ends.reduce((lag, end) => lag + Math.max(0, Number(end.high) - Math.max(byPartition.get(end.partition) ?? 0, Number(end.low))), 0);
 }
 
 const FINAL_STATES: readonly string[] = [RedisRecordState.ORDERED, RedisRecordState.REJECTED, RedisRecordState.RELEASED];
@@ -48,25 +52,33 @@ async function openInRedis(probe: DrainProbe): Promise<string[]> {
   return open === 0 ? [] : [`${String(open)} records in Redis without a final state`];
 }
 
-async function openInKafka(probe: DrainProbe): Promise<string[]> {
-  const { ordersTopic, ordersGroup, eventsTopic, eventsGroup } = probe.namespace;
+async function openInKafka({ admin, namespace, roles }: DrainProbe): Promise<string[]> {
   const open: string[] = [];
-  const orders = await consumerLag(probe.admin, ordersTopic, ordersGroup);
-  if (orders > 0) open.push(`consumer lag ${String(orders)} on the orders topic`);
-  const events = await consumerLag(probe.admin, eventsTopic, eventsGroup);
-  if (events > 0) open.push(`projector lag ${String(events)} on the events topic`);
+  const topics = [
+    ['consumer', 'orders', namespace.ordersTopic, namespace.ordersGroup],
+    ['projector', 'events', namespace.eventsTopic, namespace.eventsGroup],
+    ['closer', 'closes', namespace.closesTopic, namespace.closesGroup],
+    ['undertaker', 'dead letters', namespace.deadLettersTopic, namespace.deadLettersGroup],
+  ] as const;
+  for (const [role, name, topic, group] of topics) {
+    if (!roles.has(role)) continue;
+    const lag = await consumerLag(admin, topic, group);
+    if (lag > 0) open.push(`${role} lag ${String(lag)} on the ${name} topic`);
+  }
   return open;
 }
 
 async function openInPostgres(probe: DrainProbe): Promise<string[]> {
-  const result = await probe.postgres.query<{ outbox: string; reservations: string; compensations: string }>(
+  const result = await probe.postgres.query<{ outbox: string; reservations: string; compensations: string; unpaid: string }>(
     `SELECT (SELECT count(*) FROM event_outbox WHERE status = ANY($1) AND available_at <= statement_timestamp()) AS outbox,
             (SELECT count(*) FROM inventory_reservation WHERE status = ANY($2)) AS reservations,
-            (SELECT count(*) FROM compensation_task WHERE status = ANY($3) AND next_run_at <= statement_timestamp()) AS compensations`,
+            (SELECT count(*) FROM compensation_task WHERE status = ANY($3) AND next_run_at <= statement_timestamp()) AS compensations,
+            (SELECT count(*) FROM orders WHERE status = ANY($4)) AS unpaid`,
     [
       [OutboxStatus.PENDING, OutboxStatus.SENDING, OutboxStatus.RETRY],
       [ReservationStatus.PENDING_DB, ReservationStatus.RELEASE_PENDING],
       [CompensationStatus.PENDING, CompensationStatus.RUNNING, CompensationStatus.RETRY],
+      [OrderStatus.CREATED, OrderStatus.PAYING],
     ],
   );
   const row = result.rows[0];
@@ -75,6 +87,7 @@ async function openInPostgres(probe: DrainProbe): Promise<string[]> {
   if (row.outbox !== '0') open.push(`${row.outbox} Outbox rows due`);
   if (row.reservations !== '0') open.push(`${row.reservations} reservation rows in state 0 or 30`);
   if (row.compensations !== '0') open.push(`${row.compensations} compensations due`);
+  if (probe.ordersEnd && row.unpaid !== '0') open.push(`${row.unpaid} orders neither paid nor over`);
   return open;
 }
 

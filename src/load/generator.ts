@@ -3,8 +3,9 @@
  *
  * 1. `prepare`: expand the plan, rehearse, open the connections.
  * 2. `run`: issue every arrival as it falls due; when each has its outcome, write `history.bin` and return the account of the storm.
- * 3. `settle`: the last round of polls, once the system has settled.
- * 4. `finish`: close `history.ndjson` and the connections.
+ * 3. `finishPayers`: clients who have an order pay, late ones too.
+ * 4. `settle`: the last round of polls, once the system has settled.
+ * 5. `finish`: close `history.ndjson` and the connections.
  */
 import { pathToFileURL } from 'node:url';
 
@@ -20,15 +21,18 @@ import type { InprocModule } from './inproc-port.js';
 import { InprocStorm } from './inproc-storm.js';
 import type { LoadJob, LoadProgress, ReadyReport } from './load-job.js';
 import { monoNowUs } from './mono-clock.js';
+import { Payers } from './payers.js';
+import { permitsOf } from './permits.js';
 import type { Storm, StormParts } from './storm.js';
 import { TellingsFile } from './tellings-file.js';
 import { Ticker } from './ticker.js';
 import { writeHistory } from './write-history.js';
 
-const POLLS_PER_SECOND_MAX = 2_000;
+const POLLS_PER_SECOND_MAX = 500;
 const FINAL_POLLS_TIMEOUT_MS = 30_000;
 const REHEARSAL_REQUESTS = 4_000;
 const PROGRESS_EVERY_MS = 500;
+const LOOK_EVERY_MS = 20;
 
 export interface GeneratorListener {
   progress(progress: LoadProgress): void;
@@ -49,6 +53,7 @@ export class Generator {
   readonly #plan: ArrivalPlan;
   readonly #recorder: HistoryRecorder;
   readonly #followUps: FollowUps;
+  readonly #payers: Payers | null;
   readonly #tellings: TellingsFile;
   readonly #storm: Storm;
   readonly #ticker: Ticker;
@@ -56,7 +61,7 @@ export class Generator {
   #stormEnds: (() => void) | null = null;
   #finalPolls: { unanswered: number } | null = null;
 
-  private constructor(job: LoadJob, listener: GeneratorListener, tellings: TellingsFile, storm: Storm, parts: StormParts) {
+  private constructor(job: LoadJob, listener: GeneratorListener, tellings: TellingsFile, storm: Storm, parts: StormParts, payers: Payers | null) {
     this.#job = job;
     this.#listener = listener;
     this.#tellings = tellings;
@@ -64,6 +69,7 @@ export class Generator {
     this.#plan = parts.plan;
     this.#recorder = parts.recorder;
     this.#followUps = parts.followUps;
+    this.#payers = payers;
     this.#ticker = new Ticker((nowUs) => {
       this.#beat(nowUs);
     });
@@ -75,15 +81,17 @@ export class Generator {
     const plan = expandArrivalPlan(load);
     const recorder = new HistoryRecorder(plan.length);
     const tellings = await TellingsFile.create(job.directory);
-    const followUps = new FollowUps({ load, plan, tellings, pollsPerSecondMax: job.pollsPerSecondMax ?? POLLS_PER_SECOND_MAX });
-    const parts: StormParts = { load, plan, recorder, followUps, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings, followUps }) };
+    const payers = job.payment === null || load.payers === null ? null : new Payers(job.payment, { load, plan, tellings });
+    const followUps = new FollowUps({ load, plan, tellings, pollsPerSecondMax: job.pollsPerSecondMax ?? POLLS_PER_SECOND_MAX, orders: payers });
+    const permits = permitsOf(load, plan, job.permitSecret ?? '', Date.now);
+    const parts: StormParts = { load, plan, recorder, followUps, permits, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings, followUps, orders: payers }) };
     const calibration = await calibrate(load);
     const storm = await openStorm(job, parts);
-    const connected = await storm.open();
+    const [connected] = await Promise.all([storm.open(), payers?.open()]);
     const rehearsalRequests = job.rehearsalRequests ?? REHEARSAL_REQUESTS;
     const rehearsed = await storm.rehearse(rehearsalRequests);
     if (rehearsalRequests > 0 && rehearsed === 0) throw new Error('the gateways accept connections and answer nothing');
-    return { generator: new Generator(job, listener, tellings, storm, parts), report: { arrivals: plan.length, connected, rehearsed, calibration } };
+    return { generator: new Generator(job, listener, tellings, storm, parts, payers), report: { arrivals: plan.length, connected, rehearsed, calibration } };
   }
 
   /** `startUs`: CLOCK_MONOTONIC microseconds at which arrival 0 of a constant schedule is due. Resolves when every arrival has its outcome. */
@@ -115,13 +123,26 @@ export class Generator {
   progress(): LoadProgress {
     const { issued, answered, accepted } = this.#recorder;
     const elapsedMs = Number.isNaN(this.#startUs) ? 0 : (monoNowUs() - this.#startUs) / 1000;
-    return { elapsedMs, scheduled: this.#plan.length, offered: this.#storm.offered, issued, decided: answered, accepted };
+    return { elapsedMs, scheduled: this.#plan.length, offered: this.#storm.offered, issued, decided: answered, accepted, payersUnfinished: this.#payers?.unfinished ?? 0 };
   }
 
   /** Ends the storm where it is; `run` then resolves. */
   abort(): void {
     this.#storm.abort();
     this.#stormEnds?.();
+  }
+
+  /** After `run`. Resolves when nobody has anything left to do about paying, or after `timeoutMs`; with how many have. Nobody begins to pay afterwards. */
+  async finishPayers(timeoutMs: number): Promise<number> {
+    const deadlineUs = monoNowUs() + timeoutMs * 1000;
+    // Who does not know yet that it has an order may still hear of it.
+    while (this.#payers !== null && this.#payers.unfinished + this.#followUps.unfinished > 0 && monoNowUs() < deadlineUs) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+    const unfinished = this.#payers?.unfinished ?? 0;
+    this.#payers?.close();
+    await this.#tellings.flush();
+    return unfinished;
   }
 
   /** After `run`. Resolves when every followed request has answered once more, or the time for it is over. */
@@ -135,6 +156,7 @@ export class Generator {
   /** Last of all. */
   async finish(): Promise<void> {
     this.#ticker.stop();
+    this.#payers?.close();
     await this.#storm.close();
     await this.#tellings.end({ finalPollsDone: this.#finalPolls !== null, finalPollsUnanswered: this.#finalPolls?.unanswered ?? 0 });
   }
@@ -146,5 +168,6 @@ export class Generator {
     if (!this.#storm.finished) this.#storm.tick(nowUs);
     if (this.#storm.finished) this.#stormEnds?.();
     this.#storm.tickFollowUps(nowUs, this.#followUps.tick(nowUs, this.#storm));
+    this.#payers?.tick(nowUs);
   }
 }

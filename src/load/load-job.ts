@@ -1,12 +1,14 @@
 /**
  * What the lab hands to the generator's process, and what the two tell each other over the channel of `child_process.fork`.
  *
- * In order: the job file (path in `SECKILL_LOAD_JOB`) → `ready` → `start` → `progress` twice a second → `done` → `settle` → `settled` → `stop`.
+ * In order: the job file (path in `SECKILL_LOAD_JOB`) → `ready` → `start` → `progress` twice a second → `done` → (`finish-payers` → `payers-finished` →) `settle`
+ * → `settled` → `stop`.
  * When the channel closes, the generator ends at once.
  */
 import type { HostPort, RoleConfig } from '../domain/role-config.js';
 import type { GeneratorFacts } from '../facts/history.js';
 import type { LoadSpec } from '../facts/load-spec.js';
+import type { PayersJob } from './payers.js';
 
 /** Environment variable with the path of the job file. */
 export const LOAD_JOB_VARIABLE = 'SECKILL_LOAD_JOB';
@@ -25,7 +27,11 @@ export interface LoadJob {
   readonly directory: string;
   /** Only for the `inproc` transport. */
   readonly inproc: InprocJob | null;
-  /** Most polls a second in all while the storm runs and settles. Default 2,000. */
+  /** Only where clients pay: `load.payers` is not null. */
+  readonly payment: PayersJob | null;
+  /** Secret that permits are signed with, where `load.permits` is not null. */
+  readonly permitSecret: string | null;
+  /** Most polls a second in all while the storm runs and settles. Default 500. */
   readonly pollsPerSecondMax?: number;
   /** Malformed requests before the start, to warm both sides up (storm.ts). Default 4,000. */
   readonly rehearsalRequests?: number;
@@ -42,6 +48,8 @@ export interface LoadProgress {
   readonly issued: number;
   readonly decided: number;
   readonly accepted: number;
+  /** Clients with an order who have something left to do about paying. */
+  readonly payersUnfinished: number;
 }
 
 export interface ReadyReport {
@@ -58,10 +66,12 @@ export type GeneratorMessage =
   | { readonly kind: 'ready'; readonly report: ReadyReport }
   | { readonly kind: 'progress'; readonly progress: LoadProgress }
   | { readonly kind: 'done'; readonly facts: GeneratorFacts }
+  | { readonly kind: 'payers-finished'; readonly unfinished: number }
   | { readonly kind: 'settled'; readonly asked: number; readonly unanswered: number }
   | { readonly kind: 'failed'; readonly message: string };
 
 export type LabMessage =
   | { readonly kind: 'start'; readonly startAtMonoUs: number }
+  | { readonly kind: 'finish-payers'; readonly timeoutMs: number }
   | { readonly kind: 'settle' }
   | { readonly kind: 'stop' };
