@@ -1,5 +1,6 @@
 /** Puts what was planned and what was harvested into the one value that judges see. */
-import type { Facts, MetricsFacts, SettleFacts } from '../facts/facts.js';
+import type { RoleTuning } from '../domain/role-config.js';
+import type { AdmissionFacts, Facts, MetricsFacts, SettleFacts } from '../facts/facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { Evidence } from '../facts/store-facts.js';
 import type { ClockFacts } from '../facts/timeline.js';
@@ -11,6 +12,17 @@ export interface Settled {
   readonly metrics: Evidence<MetricsFacts>;
 }
 
+/** What was let in before the gateway looked may still be on its way to Redis for a reserve call's time. */
+function admissionOf({ funnel, reserveTimeoutMs }: RoleTuning): AdmissionFacts | null {
+  if (!funnel.layers['admission-limit']) return null;
+  return { maxOldestAgeMs: funnel.admission.closeAtAgeMs + reserveTimeoutMs, controlPeriodMs: funnel.admission.periodMs };
+}
+
+/** At worst the sends whose failure opens it follow one after the other, each with its whole budget. */
+function breakerBoundMs({ funnel, sendBudgetMs }: RoleTuning): number | null {
+  return funnel.layers.breaker ? (funnel.breaker.failures + 1) * sendBudgetMs : null;
+}
+
 export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: ClockFacts, faults: readonly FaultRecord[], settled: Settled): Facts {
   return {
     run: {
@@ -20,8 +32,8 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       stock: plan.stock,
       strategies: plan.strategies,
       rules: plan.rules,
-      admission: null,
-      failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: null },
+      admission: admissionOf(plan.tuning),
+      failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: breakerBoundMs(plan.tuning) },
       clock,
       invariants: plan.scenario.invariants,
       serviceLevels: plan.scenario.serviceLevels,

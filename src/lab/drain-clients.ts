@@ -1,6 +1,7 @@
 /** Opens the direct clients that a drain probe needs, and closes them. */
 import { Kafka, logLevel } from 'kafkajs';
 
+import { roleOfInstance } from '../domain/roles.js';
 import type { StackDescription } from '../facts/stack-description.js';
 import type { DrainProbe } from './drained.js';
 import type { RunPlan } from './run-plan.js';
@@ -35,6 +36,8 @@ export async function openDrainProbe(plan: RunPlan, stack: StackDescription): Pr
     postgres,
     namespace: plan.namespace,
     sku: { activityId: plan.load.activityId, skuId: plan.load.skuId },
+    roles: new Set(plan.instances.map(roleOfInstance)),
+    ordersEnd: plan.load.payers !== null,
     async close() {
       redis.disconnect();
       await Promise.allSettled([admin.disconnect(), postgres.end()]);

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { expandArrivalPlan } from '../facts/arrival-plan.js';
 import { FirstAnswers } from '../load/first-answers.js';
 import { FollowUps } from '../load/follow-ups.js';
+import { NO_PERMITS } from '../load/permits.js';
 import { HistoryRecorder } from '../load/history-recorder.js';
 import type { InprocGateway } from '../load/inproc-port.js';
 import { InprocStorm } from '../load/inproc-storm.js';
@@ -50,7 +51,7 @@ it('sells exactly the stock to a storm, and every arrival has its answer', async
   const recorder = new HistoryRecorder(arrivals.length);
   const tellings = { tell: () => undefined };
   const followUps = new FollowUps({ load, plan: arrivals, tellings, pollsPerSecondMax: 100 });
-  const storm = new InprocStorm(gateway, { load, plan: arrivals, recorder, followUps, firstAnswers: new FirstAnswers({ load, plan: arrivals, recorder, tellings, followUps }) });
+  const storm = new InprocStorm(gateway, { load, plan: arrivals, recorder, followUps, permits: NO_PERMITS, firstAnswers: new FirstAnswers({ load, plan: arrivals, recorder, tellings, followUps }) });
   expect(await storm.rehearse(100)).toBe(100);
   recorder.schedule(monoNowUs(), arrivals.dueUs);
   await new Promise<void>((resolve) => {

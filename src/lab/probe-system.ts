@@ -16,7 +16,7 @@ import { dropNamespace, prepareSystem } from './prepare-system.js';
 import { planRun } from './run-plan.js';
 import { startRoles } from './start-roles.js';
 import { createTeardown } from './teardown.js';
-import { gatewayAddresses } from './topology.js';
+import { addressesOf } from './topology.js';
 
 export interface ProbeTarget {
   readonly gateway: HostPort;
@@ -47,7 +47,7 @@ export async function withProbeSystem<Result>(
     if (stack.isShared) teardown.push('namespace', () => dropNamespace(plan, stack.description));
     const system = startRoles(plan, stack, { store: storeIn(directory), emit, abort, teardown });
     await orAborted(abort.signal, system.untilReady());
-    const [gateway] = gatewayAddresses(system.configs);
+    const [gateway] = addressesOf(system.configs, 'gateway');
     if (gateway === undefined) throw new Error(`${scenario.name} has no gateway`);
     return await orAborted(abort.signal, work({ gateway, load: plan.load }));
   } finally {

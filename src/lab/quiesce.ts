@@ -1,5 +1,5 @@
 /**
- * Step 7: waits for DRAINED, lets every client ask once more, then stops the roles and sees them gone. Nothing moves while facts are read.
+ * Step 7: lets the clients who pay finish, waits for DRAINED, lets every client ask once more, then stops the roles and sees them gone. Nothing moves while facts are read.
  */
 import type { StackDescription } from '../facts/stack-description.js';
 import type { RunningGenerator } from '../load/generator-client.js';
@@ -7,6 +7,7 @@ import { orAborted } from './abort.js';
 import type { Settled } from './assemble-facts.js';
 import { openDrainProbe } from './drain-clients.js';
 import { evidenceOf } from './harvest/harvest.js';
+import { monoUs } from './host-clock.js';
 import type { RunPlan } from './run-plan.js';
 import { waitForDrained } from './settle.js';
 import type { RunningSystem } from './start-roles.js';
@@ -16,19 +17,23 @@ export async function settleAndQuiesce(
   stack: StackDescription,
   system: RunningSystem,
   generator: RunningGenerator,
-  healedUs: number,
+  stormOverUs: number,
   signal: AbortSignal,
 ): Promise<Settled> {
   const boundMs = plan.scenario.settleBoundMs;
   const probe = await openDrainProbe(plan, stack);
   try {
+    const payersLeft = plan.load.payers === null ? 0 : await orAborted(signal, generator.payersFinished(boundMs));
+    // Payers are load: while they act nothing can drain.
+    const healedUs = plan.load.payers === null ? stormOverUs : Math.max(stormOverUs, monoUs());
     const drained = await waitForDrained(signal, probe, boundMs);
+    const open = payersLeft === 0 ? drained.open : [`${String(payersLeft)} clients not done with paying`, ...drained.open];
     await orAborted(signal, generator.finalPolls());
     const metrics = await evidenceOf(() => system.supervisor.scrapeMetrics());
     await generator.stop();
     const stopped = await system.supervisor.stopAll();
     return {
-      settle: { healedUs, drainedUs: drained.drainedUs, boundMs, open: drained.open, quiesced: stopped.problems.length === 0, quiesceProblems: stopped.problems },
+      settle: { healedUs, drainedUs: open.length === 0 ? drained.drainedUs : null, boundMs, open, quiesced: stopped.problems.length === 0, quiesceProblems: stopped.problems },
       metrics,
     };
   } finally {

@@ -9,7 +9,7 @@ import type { LoadProgress } from '../load/load-job.js';
 import type { UsableStack } from './bring-up-stack.js';
 import type { RunPlan } from './run-plan.js';
 import type { Teardown } from './teardown.js';
-import { gatewayAddresses } from './topology.js';
+import { addressesOf } from './topology.js';
 
 export interface StartedLoad {
   readonly generator: RunningGenerator;
@@ -25,9 +25,11 @@ export async function startLoad(plan: RunPlan, configs: readonly RoleConfig[], s
     const generator = await startGenerator(
       {
         load: plan.load,
-        targets: gatewayAddresses(configs),
+        targets: addressesOf(configs, 'gateway'),
         directory,
         inproc: plan.load.transport === 'inproc' ? { modulePath: fileURLToPath(new URL('./inproc-worker.js', import.meta.url)), config: gateway } : null,
+        payment: plan.load.payers === null ? null : { targets: addressesOf(configs, 'payment'), callbackSecret: null },
+        permitSecret: plan.load.permits === null ? null : plan.tuning.funnel.permitSecret,
       },
       {
         logFd,

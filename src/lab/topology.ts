@@ -37,8 +37,8 @@ export function roleConfigs(plan: RunPlan, stack: StackDescription, laneIndex = 
   });
 }
 
-export function gatewayAddresses(configs: readonly RoleConfig[]): HostPort[] {
-  return configs.filter((config) => config.role === 'gateway').map((config) => config.listen);
+export function addressesOf(configs: readonly RoleConfig[], role: RoleName): HostPort[] {
+  return configs.filter((config) => config.role === role).map((config) => config.listen);
 }
 
 export function instanceConfig(configs: readonly RoleConfig[], instance: RoleInstance): RoleConfig {

@@ -8,6 +8,7 @@ import { expandArrivalPlan } from '../facts/arrival-plan.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import { measureGenerator } from '../facts/load-honesty.js';
 import { FirstAnswers } from './first-answers.js';
+import { NO_PERMITS } from './permits.js';
 import { FollowUps } from './follow-ups.js';
 import { HistoryRecorder } from './history-recorder.js';
 import { HttpStorm } from './http-storm.js';
@@ -46,7 +47,7 @@ async function storm(open: (parts: StormParts) => Storm, load: LoadSpec): Promis
   const recorder = new HistoryRecorder(plan.length);
   const silent = { tell: () => undefined };
   const followUps = new FollowUps({ load, plan, tellings: silent, pollsPerSecondMax: 1_000 });
-  const parts: StormParts = { load, plan, recorder, followUps, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings: silent, followUps }) };
+  const parts: StormParts = { load, plan, recorder, followUps, permits: NO_PERMITS, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings: silent, followUps }) };
   const rehearsed = open(parts);
   await rehearsed.open();
   recorder.schedule(monoNowUs() + 2_000, plan.dueUs);

@@ -23,7 +23,7 @@ export interface PoolListener {
   free(nowUs: number): void;
   answered(token: number, nowUs: number, askedUs: number, answer: HttpAnswer): void;
   /** Handed to a socket, and no answer: lost, unreadable, or past the deadline. */
-  lost(token: number, nowUs: number): void;
+  lost(token: number, nowUs: number, askedUs: number): void;
 }
 
 interface Target {
@@ -168,7 +168,7 @@ export class ConnectionPool implements ConnectionOwner {
   lost(connection: HttpConnection, token: number, nowUs: number): void {
     this.inFlight -= 1;
     this.gone(connection);
-    this.#listener.lost(token, nowUs);
+    this.#listener.lost(token, nowUs, connection.sinceUs);
   }
 
   #attempt(target: Target, nowUs: number): void {

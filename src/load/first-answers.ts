@@ -11,7 +11,7 @@ import type { AnswerCode } from '../domain/reason-codes.js';
 import { requestIdAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
 import { ARRIVAL_KINDS, type LoadSpec } from '../facts/load-spec.js';
 import { NO_CODE, codeOfNumber, isFinalCode, numberOfCode } from './http-answer.js';
-import type { FollowUps } from './follow-ups.js';
+import type { FollowUps, OrderListener } from './follow-ups.js';
 import type { HistoryRecorder } from './history-recorder.js';
 import type { TellingsFile } from './tellings-file.js';
 
@@ -23,6 +23,7 @@ export interface AnswerDetails {
 
 const MALFORMED = ARRIVAL_KINDS.indexOf('malformed');
 const RESULT_UNKNOWN = numberOfCode('RESULT_UNKNOWN');
+const ORDERED = numberOfCode('ORDERED');
 const INVALID = numberOfCode('INVALID');
 const KNOWN_REFUSALS: readonly AnswerCode[] = ['IDEMPOTENCY_CONFLICT', 'USER_HAS_ONE', 'SOLD_OUT', 'NOT_STARTED', 'ENDED', 'LIMITED', 'UNAVAILABLE'];
 /** HTTP status of each refusal code by its number; 0: not a known refusal. */
@@ -39,15 +40,17 @@ export class FirstAnswers {
   readonly #recorder: HistoryRecorder;
   readonly #tellings: Pick<TellingsFile, 'tell'>;
   readonly #followUps: FollowUps;
+  readonly #orders: OrderListener | null;
   /** 1: this request has been accepted. By the arrival that made the request. */
   readonly #accepted: Uint8Array;
 
-  constructor(parts: { load: LoadSpec; plan: ArrivalPlan; recorder: HistoryRecorder; tellings: Pick<TellingsFile, 'tell'>; followUps: FollowUps }) {
+  constructor(parts: { load: LoadSpec; plan: ArrivalPlan; recorder: HistoryRecorder; tellings: Pick<TellingsFile, 'tell'>; followUps: FollowUps; orders?: OrderListener | null }) {
     this.#load = parts.load;
     this.#plan = parts.plan;
     this.#recorder = parts.recorder;
     this.#tellings = parts.tellings;
     this.#followUps = parts.followUps;
+    this.#orders = parts.orders ?? null;
     this.#accepted = new Uint8Array(parts.plan.length);
   }
 
@@ -58,6 +61,7 @@ export class FirstAnswers {
     if (isAcceptance(status)) {
       this.#accepted[request] = 1;
       this.#followUps.follow(request, nowUs, isFinalCode(codeNumber));
+      if (codeNumber === ORDERED) this.#tellOrder(request, details.orderId(), nowUs);
     } else if (codeNumber === RESULT_UNKNOWN) {
       this.#followUps.follow(request, nowUs, false);
     }
@@ -80,6 +84,10 @@ export class FirstAnswers {
   /** Written, and no answer. The row says so already; a malformed request can have had no effect. */
   lost(index: number, nowUs: number): void {
     if (this.#plan.kind[index] !== MALFORMED) this.#followUps.follow(this.#plan.requestOf[index] ?? index, nowUs, false);
+  }
+
+  #tellOrder(request: number, orderId: string | null, nowUs: number): void {
+    if (orderId !== null) this.#orders?.heardOfOrder(request, orderId, nowUs);
   }
 
   /** Its row in the columns says all. */

@@ -5,7 +5,7 @@
  */
 import { requestIdAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { LoadSpec } from '../facts/load-spec.js';
-import { codeOfNumber, isFinalCode } from './http-answer.js';
+import { codeOfNumber, isFinalCode, numberOfCode } from './http-answer.js';
 import type { TellingsFile } from './tellings-file.js';
 
 export interface ToldAnswer {
@@ -14,6 +14,11 @@ export interface ToldAnswer {
   readonly reservationId: string | null;
   readonly orderId: string | null;
   readonly location: string | null;
+}
+
+/** Wants to know which requests have an order. Told again and again. */
+export interface OrderListener {
+  heardOfOrder(arrival: number, orderId: string, nowUs: number): void;
 }
 
 /** How a question reaches the gateway. */
@@ -25,6 +30,7 @@ export interface Asker {
 /** A poll that gets no answer in the last round is asked again, so often in all. */
 const FINAL_TRIES = 3;
 
+const ORDERED = numberOfCode('ORDERED');
 const FOLLOWED = 1;
 const SETTLED = 2;
 
@@ -43,6 +49,10 @@ class DueQueue {
   peek(nowUs: number): number | null {
     if (this.#head === this.#arrivals.length || (this.#dueUs[this.#head] ?? 0) > nowUs) return null;
     return this.#arrivals[this.#head] ?? null;
+  }
+
+  get length(): number {
+    return this.#arrivals.length - this.#head;
   }
 
   shift(): void {
@@ -66,23 +76,32 @@ export class FollowUps {
   readonly #plan: ArrivalPlan;
   readonly #tellings: Pick<TellingsFile, 'tell'>;
   readonly #perSecondMax: number;
+  readonly #orders: OrderListener | null;
   /** By arrival that made the request: 0, `FOLLOWED`, or `SETTLED` after a final state. */
   readonly #state: Uint8Array;
   readonly #polls: Uint16Array;
   readonly #followed: number[] = [];
   readonly #queue = new DueQueue();
   #allowance = 0;
+  /** Polls under way. */
+  #asked = 0;
   #lastTickUs = NaN;
   /** The last round, once it has begun. */
   #final: { open: number; unanswered: number; readonly endsUs: number; readonly resolve: (unanswered: number) => void } | null = null;
 
-  constructor(parts: { load: LoadSpec; plan: ArrivalPlan; tellings: Pick<TellingsFile, 'tell'>; pollsPerSecondMax: number }) {
+  constructor(parts: { load: LoadSpec; plan: ArrivalPlan; tellings: Pick<TellingsFile, 'tell'>; pollsPerSecondMax: number; orders?: OrderListener | null }) {
     this.#load = parts.load;
     this.#plan = parts.plan;
     this.#tellings = parts.tellings;
     this.#perSecondMax = parts.pollsPerSecondMax;
+    this.#orders = parts.orders ?? null;
     this.#state = new Uint8Array(parts.plan.length);
     this.#polls = new Uint16Array(parts.plan.length);
+  }
+
+  /** Requests that will still be asked about, the last round aside. */
+  get unfinished(): number {
+    return this.#queue.length + this.#asked;
   }
 
   /** Begins to follow a request, by the arrival that made it. `settled`: its state is final already, so only the last round asks. */
@@ -116,13 +135,16 @@ export class FollowUps {
       if (!asker.ask(request, request * 2 + (this.#final === null ? 0 : 1), nowUs)) return true;
       this.#queue.shift();
       this.#allowance -= 1;
+      this.#asked += 1;
     }
   }
 
   heard(token: number, askedUs: number, nowUs: number, told: ToldAnswer): void {
     const request = Math.floor(token / 2);
     const isFinalRound = token % 2 === 1;
+    this.#asked -= 1;
     if (isFinalCode(told.codeNumber)) this.#state[request] = SETTLED;
+    if (told.codeNumber === ORDERED && told.orderId !== null) this.#orders?.heardOfOrder(request, told.orderId, nowUs);
     this.#tellings.tell({
       kind: isFinalRound ? 'final-poll' : 'poll',
       arrival: request,
@@ -142,6 +164,7 @@ export class FollowUps {
 
   unanswered(token: number, nowUs: number): void {
     const request = Math.floor(token / 2);
+    this.#asked -= 1;
     if (token % 2 === 0) {
       if (this.#final === null) this.#queueAgain(request, nowUs);
       return;

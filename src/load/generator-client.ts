@@ -36,6 +36,8 @@ export interface RunningGenerator {
   start(atMonoUs: number): void;
   /** Resolves when every arrival has its outcome and `history.bin` is written. */
   readonly stormDone: Promise<GeneratorFacts>;
+  /** After `stormDone`: resolves with how many clients are not done with paying, when all are or `timeoutMs` have passed. */
+  payersFinished(timeoutMs: number): Promise<number>;
   /** After `stormDone`: every followed request is asked once more. Resolves when that is written. */
   finalPolls(): Promise<FinalPollsReport>;
   /** Ends the storm if it runs, closes the files, and resolves when the process is gone; killed after 10 s. Never rejects. */
@@ -66,6 +68,7 @@ class Awaited<Value> {
 class Client {
   readonly ready = new Awaited<ReadyReport>();
   readonly done = new Awaited<GeneratorFacts>();
+  readonly payersFinished = new Awaited<number>();
   readonly settled = new Awaited<FinalPollsReport>();
   readonly gone = new Awaited<null>();
   readonly child: ChildProcess;
@@ -78,6 +81,7 @@ class Client {
       if (message.kind === 'ready') this.ready.resolve(message.report);
       else if (message.kind === 'progress') spawn.onProgress?.(message.progress);
       else if (message.kind === 'done') this.done.resolve(message.facts);
+      else if (message.kind === 'payers-finished') this.payersFinished.resolve(message.unfinished);
       else if (message.kind === 'settled') this.settled.resolve({ asked: message.asked, unanswered: message.unanswered });
       else this.fail(message.message);
     });
@@ -96,6 +100,7 @@ class Client {
     const error = failed(message);
     this.ready.reject(error);
     this.done.reject(error);
+    this.payersFinished.reject(error);
     this.settled.reject(error);
   }
 
@@ -141,6 +146,10 @@ export async function startGenerator(job: LoadJob, spawn: GeneratorSpawn = {}): 
       stormDone: client.done.promise,
       start: (startAtMonoUs) => {
         client.tell({ kind: 'start', startAtMonoUs });
+      },
+      payersFinished: (timeoutMs) => {
+        client.tell({ kind: 'finish-payers', timeoutMs });
+        return client.payersFinished.promise;
       },
       finalPolls: () => {
         client.tell({ kind: 'settle' });

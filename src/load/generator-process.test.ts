@@ -59,7 +59,7 @@ afterEach(async () => {
 });
 
 function jobOf(load: LoadSpec): LoadJob {
-  return { load, targets: [stub.address], directory: run.path, inproc: null };
+  return { load, targets: [stub.address], directory: run.path, inproc: null, payment: null, permitSecret: null };
 }
 
 function isAlive(pid: number): boolean {

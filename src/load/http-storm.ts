@@ -137,7 +137,7 @@ export class HttpStorm implements Storm {
 
   /** Hands arrivals that are due to free connections, oldest first. */
   #issue(startUs: number): void {
-    const { load, plan, recorder } = this.#parts;
+    const { load, plan, recorder, permits } = this.#parts;
     let nowUs = startUs;
     while (this.#next < this.offered) {
       const connection = this.#pool.acquire();
@@ -145,7 +145,7 @@ export class HttpStorm implements Storm {
       const index = this.#next;
       this.#next += 1;
       const kind = ARRIVAL_KINDS[plan.kind[index] ?? 0] ?? 'fresh';
-      const text = this.#textsOf(connection.target).reserve(kind, requestIdAt(load, plan, index), userIdAt(plan, index));
+      const text = this.#textsOf(connection.target).reserve(kind, requestIdAt(load, plan, index), userIdAt(plan, index), permits.headersAt(index));
       // One write takes about 10 µs, so a tick's first reading would flatter the last of a burst.
       nowUs = monoNowUs();
       recorder.sent(index, nowUs);
@@ -158,7 +158,7 @@ export class HttpStorm implements Storm {
     while (rehearsal !== null && rehearsal.unsent > 0) {
       const connection = this.#pool.acquire();
       if (connection === null) return;
-      const text = this.#textsOf(connection.target).reserve('malformed', `rehearsal-${String(rehearsal.unsent)}`, '1');
+      const text = this.#textsOf(connection.target).reserve('malformed', `rehearsal-${String(rehearsal.unsent)}`, '1', '');
       rehearsal.unsent -= 1;
       this.#pool.send(connection, text, REHEARSAL, nowUs);
     }

@@ -47,6 +47,9 @@ async function main(): Promise<void> {
       const facts = generator.run(message.startAtMonoUs);
       running = facts;
       tell({ kind: 'done', facts: await facts });
+    } else if (message.kind === 'finish-payers') {
+      await running;
+      tell({ kind: 'payers-finished', unfinished: await generator.finishPayers(message.timeoutMs) });
     } else if (message.kind === 'settle') {
       await running;
       tell({ kind: 'settled', ...(await generator.settle()) });

@@ -5,7 +5,7 @@
 import { requestLocation, reservationsPath } from '../domain/answer.js';
 import type { RequestId, UserId } from '../domain/ids.js';
 import type { HostPort } from '../domain/role-config.js';
-import type { ArrivalKind, LoadSpec } from '../facts/load-spec.js';
+import { ARRIVAL_KINDS, type ArrivalKind, type LoadSpec } from '../facts/load-spec.js';
 
 const BODIES: Readonly<Record<ArrivalKind, string>> = {
   fresh: '{"quantity":1}',
@@ -13,6 +13,10 @@ const BODIES: Readonly<Record<ArrivalKind, string>> = {
   'same-user': '{"quantity":1}',
   conflict: '{"quantity":1,"clientTag":"other"}',
   malformed: '{"quantity":2}',
+  'no-permit': '{"quantity":1}',
+  'forged-permit': '{"quantity":1}',
+  'expired-permit': '{"quantity":1}',
+  'replayed-permit': '{"quantity":1}',
 };
 
 export function bodyOf(kind: ArrivalKind): string {
@@ -20,8 +24,8 @@ export function bodyOf(kind: ArrivalKind): string {
 }
 
 export interface RequestTexts {
-  /** `POST` of a reservation. */
-  reserve(kind: ArrivalKind, requestId: RequestId, userId: UserId): string;
+  /** `POST` of a reservation. `headers`: lines of the arrival's own, each begun with CR LF. */
+  reserve(kind: ArrivalKind, requestId: RequestId, userId: UserId, headers: string): string;
   /** `GET` of the request's Location. */
   query(requestId: RequestId, userId: UserId): string;
 }
@@ -29,16 +33,9 @@ export interface RequestTexts {
 export function requestTextsFor(target: HostPort, load: Pick<LoadSpec, 'activityId' | 'skuId'>): RequestTexts {
   const host = `Host: ${target.host}:${String(target.port)}\r\n`;
   const head = `POST ${reservationsPath(load.activityId, load.skuId)} HTTP/1.1\r\n${host}Content-Type: application/json\r\nIdempotency-Key: `;
-  const tailOf = (kind: ArrivalKind): string => `\r\nContent-Length: ${String(BODIES[kind].length)}\r\n\r\n${BODIES[kind]}`;
-  const tails: Readonly<Record<ArrivalKind, string>> = {
-    fresh: tailOf('fresh'),
-    repeat: tailOf('repeat'),
-    'same-user': tailOf('same-user'),
-    conflict: tailOf('conflict'),
-    malformed: tailOf('malformed'),
-  };
+  const tails = Object.fromEntries(ARRIVAL_KINDS.map((kind) => [kind, `\r\nContent-Length: ${String(BODIES[kind].length)}\r\n\r\n${BODIES[kind]}`])) as Record<ArrivalKind, string>;
   return {
-    reserve: (kind, requestId, userId) => `${head}${requestId}\r\nX-User-Id: ${userId}${tails[kind]}`,
+    reserve: (kind, requestId, userId, headers) => `${head}${requestId}\r\nX-User-Id: ${userId}${headers}${tails[kind]}`,
     query: (requestId, userId) => `GET ${requestLocation(load.activityId, load.skuId, requestId)} HTTP/1.1\r\n${host}X-User-Id: ${userId}\r\n\r\n`,
   };
 }

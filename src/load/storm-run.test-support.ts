@@ -12,8 +12,11 @@ import { FirstAnswers } from './first-answers.js';
 import { FollowUps } from './follow-ups.js';
 import { HistoryRecorder } from './history-recorder.js';
 import { monoNowUs } from './mono-clock.js';
+import { permitsOf } from './permits.js';
 import type { Storm, StormParts } from './storm.js';
 import { Ticker } from './ticker.js';
+
+export const PERMIT_SECRET = 'secret of these tests';
 
 export function loadSpec(changes: Partial<LoadSpec> = {}): LoadSpec {
   return {
@@ -35,7 +38,7 @@ export async function blow(load: LoadSpec, open: (parts: StormParts) => Storm, m
   const tellings: Telling[] = [];
   const silent = { tell: (telling: Telling) => void tellings.push(telling) };
   const followUps = new FollowUps({ load, plan, tellings: silent, pollsPerSecondMax: 2_000 });
-  const parts: StormParts = { load, plan, recorder, followUps, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings: silent, followUps }) };
+  const parts: StormParts = { load, plan, recorder, followUps, permits: permitsOf(load, plan, PERMIT_SECRET, Date.now), firstAnswers: new FirstAnswers({ load, plan, recorder, tellings: silent, followUps }) };
   const storm = open(parts);
   await storm.open();
   more.started?.();

@@ -4,6 +4,7 @@ import type { LoadSpec } from '../facts/load-spec.js';
 import type { FirstAnswers } from './first-answers.js';
 import type { Asker, FollowUps } from './follow-ups.js';
 import type { HistoryRecorder } from './history-recorder.js';
+import type { Permits } from './permits.js';
 
 /** What every transport works with. */
 export interface StormParts {
@@ -12,6 +13,7 @@ export interface StormParts {
   readonly recorder: HistoryRecorder;
   readonly firstAnswers: FirstAnswers;
   readonly followUps: FollowUps;
+  readonly permits: Permits;
 }
 
 export interface Storm extends Asker {

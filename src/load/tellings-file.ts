@@ -5,8 +5,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { encodeStormEnd, encodeTelling, encodeTellingsEnd, type TellingsEnd } from '../facts/history-file.js';
-import type { GeneratorFacts, Telling } from '../facts/history.js';
+import { encodePayerTelling, encodeStormEnd, encodeTelling, encodeTellingsEnd, type TellingsEnd } from '../facts/history-file.js';
+import type { GeneratorFacts, PayerTelling, Telling } from '../facts/history.js';
 
 export const TELLINGS_FILE_NAME = 'history.ndjson';
 
@@ -27,6 +27,11 @@ export class TellingsFile {
   tell(telling: Telling): void {
     this.count += 1;
     this.#waiting.push(encodeTelling(telling));
+  }
+
+  tellPayer(telling: PayerTelling): void {
+    this.count += 1;
+    this.#waiting.push(encodePayerTelling(telling));
   }
 
   stormEnded(generator: GeneratorFacts): Promise<void> {

@@ -1,0 +1,46 @@
+/**
+ * The permits and device ids that arrivals show. The generator stands for the qualification service too: it signs with the secret that the gateways check, and
+ * bots show none, one signed with another secret, one whose time is over, or one that was shown before.
+ */
+import { createHmac } from 'node:crypto';
+
+import { DEVICE_HEADER, PERMIT_HEADER, encodePermit } from '../domain/permit.js';
+import { arrivalKindAt, deviceIdAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
+import type { LoadSpec } from '../facts/load-spec.js';
+
+/** An expired permit has been so for this long, more than clocks differ by. */
+const EXPIRED_FOR_MS = 60_000;
+
+export interface Permits {
+  /** Header lines of the arrival, each begun with CR LF; empty where nobody shows any. */
+  headersAt(arrival: number): string;
+}
+
+/** What arrivals show where there is no funnel. */
+export const NO_PERMITS: Permits = { headersAt: () => '' };
+
+/** The permits' time counts from the first one on; `wallMs` is asked once. */
+export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wallMs: () => number): Permits {
+  const { permits } = load;
+  if (permits === null) return NO_PERMITS;
+  let firstMs: number | null = null;
+  const permitFor = (arrival: number, expiresAtMs: number, key: string): string =>
+    encodePermit(
+      { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: `lab-${String(load.seed)}-${String(arrival)}` },
+      (payload) => createHmac('sha256', key).update(payload).digest('base64url'),
+    );
+  return {
+    headersAt(arrival) {
+      firstMs ??= wallMs();
+      const device = `\r\n${DEVICE_HEADER}: ${deviceIdAt(load, plan, arrival)}`;
+      const kind = arrivalKindAt(plan, arrival);
+      if (kind === 'no-permit') return device;
+      const permit = permitFor(
+        plan.permitOf[arrival] ?? arrival,
+        kind === 'expired-permit' ? firstMs - EXPIRED_FOR_MS : firstMs + permits.validForMs,
+        kind === 'forged-permit' ? `not ${secret}` : secret,
+      );
+      return `\r\n${PERMIT_HEADER}: ${permit}${device}`;
+    },
+  };
+}
