@@ -72,6 +72,7 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
       }
       const outcome = outcomeOf(end);
       metrics.transactionEnded(outcome, performance.now() - startedMs);
+      surroundings.log('debug', 'orders decided', { ...idsOf(messages), transactionAttempt: attempt, commitResult: outcome.outcome, databaseMs: Math.round(performance.now() - startedMs) });
       if (outcome.outcome === 'committed') await surroundings.observer.reached('consumer.after-commit', messages.map((message) => message.reservationId));
       return outcome;
     }
@@ -83,6 +84,14 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
     ready: () => answers(pool),
     close: () => pool.end(),
   };
+}
+
+/** For the log: of a batch, those of its first message. */
+function idsOf(messages: readonly OrderMessage[]): Readonly<Record<string, string | number>> {
+  const [first] = messages;
+  if (first === undefined) return { messages: 0 };
+  const { requestId, reservationId, messageId, activityId, skuId, userId } = first;
+  return { messages: messages.length, requestId, reservationId, messageId, activityId, skuId, userId };
 }
 
 function outcomeOf(end: TransactionEnd<readonly MessageResult[]>): TransactionOutcome {

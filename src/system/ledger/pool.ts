@@ -5,6 +5,7 @@ import { Pool } from 'pg';
 
 import type { PostgresAddress } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
+import { measurePool } from './pool-metrics.js';
 
 export interface PoolTarget {
   readonly address: PostgresAddress;
@@ -19,7 +20,7 @@ export interface PoolTarget {
  * (1.5 s) before the client stops waiting (2 s), else the client would give up on work that still goes on; a half-open link keeps its row
  * locks until `idle_in_transaction_session_timeout`.
  */
-export function createPool(target: PoolTarget, surroundings: Pick<RoleSurroundings, 'log'>): Pool {
+export function createPool(target: PoolTarget, surroundings: Pick<RoleSurroundings, 'log' | 'metrics'>): Pool {
   const pool = new Pool({
     host: target.address.host,
     port: target.address.port,
@@ -46,6 +47,11 @@ export function createPool(target: PoolTarget, surroundings: Pick<RoleSurroundin
   pool.on('connect', (client) => {
     client.on('error', report);
   });
+  if (surroundings.metrics !== undefined) {
+    // `gateway-1-reader` is the pool `reader` of its role; the instance is a label already.
+    const name = /-\d+-([a-z-]+)$/.exec(target.applicationName)?.[1] ?? 'main';
+    measurePool(pool, name, surroundings.metrics, surroundings.log.bind(surroundings));
+  }
   return pool;
 }
 

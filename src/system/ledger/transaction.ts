@@ -3,6 +3,7 @@
  */
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
+import { watchTransaction, type TransactionWatch } from './pool-metrics.js';
 import { isBug, provesNotCommitted, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import type { CommandName, Statements } from './sql-loader.js';
 
@@ -34,16 +35,29 @@ export async function inTransaction<Value>(
   statements: Statements,
   body: (transaction: Transaction) => Promise<Value>,
 ): Promise<TransactionEnd<Value>> {
+  const watch = watchTransaction(pool);
+  const end = await begun(pool, statements, body, watch);
+  watch.ended(end.end, end.end === 'committed' ? null : end.error);
+  return end;
+}
+
+async function begun<Value>(
+  pool: Pool,
+  statements: Statements,
+  body: (transaction: Transaction) => Promise<Value>,
+  watch: TransactionWatch,
+): Promise<TransactionEnd<Value>> {
   let client: PoolClient;
   try {
     client = await pool.connect();
   } catch (error) {
     return { end: 'not-committed', error };
   }
+  watch.acquired();
   let value: Value;
   try {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    value = await body(transactionOn(client, statements));
+    value = await body(transactionOn(client, statements, watch));
   } catch (error) {
     await abandon(client, error);
     if (isBug(error)) throw error;
@@ -52,10 +66,12 @@ export async function inTransaction<Value>(
   return commit(client, value);
 }
 
-function transactionOn(client: PoolClient, statements: Statements): Transaction {
+function transactionOn(client: PoolClient, statements: Statements, watch: TransactionWatch): Transaction {
   return {
     async run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>> {
+      const startedAtMs = performance.now();
       const result = await client.query<Row>({ ...statements[command], values: [...values] });
+      watch.ran(command, performance.now() - startedAtMs, result.rowCount ?? 0);
       return { rows: result.rows, count: result.rowCount ?? 0 };
     },
   };
