@@ -23,6 +23,7 @@ export const COMMAND_NAMES = [
   'mark_payment_unknown', 'request_payment_refund', 'refund_payment', 'claim_payment_queries',
   'insert_payment_callback', 'find_payment_callback', 'find_contradicting_callback', 'set_payment_callback_result', 'insert_unmatched_payment',
   'insert_compensation', 'claim_compensations', 'recover_compensation_leases', 'finish_compensations', 'retry_compensations', 'count_compensations',
+  'count_business', 'read_server_figures', 'read_table_figures',
   'seed_activity', 'seed_sku', 'seed_inventory', 'seed_tokens',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
