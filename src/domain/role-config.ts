@@ -55,6 +55,18 @@ export interface RoleTuning {
   /** What stands between a request and the reserve call. */
   readonly funnel: FunnelTuning;
   readonly postgresPoolSize: number;
+  /** Where the payment channel answers queries and refunds; null: there is none, payments end by callbacks alone and refunds wait. */
+  readonly paymentChannel: HostPort | null;
+  /** Key of the signatures of callbacks; null: they are not signed. */
+  readonly paymentCallbackSecret: string | null;
+  /** A payment without an answer for this long is asked for at the channel; later questions wait twice as long each, up to sixteen times. */
+  readonly paymentQueryAfterMs: number;
+  /** Deadline of one call of the channel. */
+  readonly channelTimeoutMs: number;
+  readonly closerSweepIntervalMs: number;
+  /** The sweep takes orders that no close message has ended for this long after their time. */
+  readonly closerSweepGraceMs: number;
+  readonly compensatorIntervalMs: number;
   /** Gauges that have to be asked for (PostgreSQL's statistics, sizes in Redis): asked at most this often, ≥ 5 s; 0: never. */
   readonly storeFiguresIntervalMs: number;
   /** Spans through the OpenTelemetry API and `traceparent` in messages. */
@@ -89,6 +101,13 @@ export const DEFAULT_TUNING: RoleTuning = {
   warmUpRequests: 4_096,
   funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,
+  paymentChannel: null,
+  paymentCallbackSecret: null,
+  paymentQueryAfterMs: 5_000,
+  channelTimeoutMs: 1_000,
+  closerSweepIntervalMs: 500,
+  closerSweepGraceMs: 1_500,
+  compensatorIntervalMs: 100,
   storeFiguresIntervalMs: 5_000,
   tracing: false,
   deadLetterAttempts: 3,

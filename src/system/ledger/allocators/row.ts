@@ -6,6 +6,7 @@ import { LedgerAnomaly } from '../postgres-failure.js';
 import type { Transaction } from '../transaction.js';
 import type { SkuKey } from '../../../domain/ids.js';
 import type { AllocatedUnit, Allocator, UnitRequest } from './allocator-port.js';
+import type { UnitKeeper } from './unit-keeper-port.js';
 
 /** Messages carry no bucket yet: all of a SKU's stock is in bucket 0. */
 const BUCKET = 0;
@@ -49,3 +50,20 @@ async function take(transaction: Transaction, sku: SkuKey, units: number): Promi
   const row = (await transaction.run<{ after_available: number; after_allocated: number }>('allocate_row_stock', values)).rows[0];
   return row === undefined ? null : { units, afterAvailable: row.after_available, afterAllocated: row.after_allocated };
 }
+
+/** A paid unit stays `allocated`, and so does a withdrawn one: it leaves the sale by never coming back. */
+export const rowKeeper: UnitKeeper = {
+  sell: () => Promise.resolve(),
+  withdraw: () => Promise.resolve(),
+  async restock(transaction, sku, units) {
+    const [first] = units;
+    if (first === undefined) return [];
+    const values = [sku.activityId, sku.skuId, first.bucketNo, units.length];
+    const row = (await transaction.run<{ after_available: number; after_allocated: number }>('release_row_stock', values)).rows[0];
+    if (row === undefined) throw new LedgerAnomaly(`bucket ${String(first.bucketNo)} of SKU ${sku.skuId} has fewer than ${String(units.length)} units allocated`);
+    return units.map((_unit, place) => ({
+      beforeAvailable: row.after_available - units.length + place,
+      beforeAllocated: row.after_allocated + units.length - place,
+    }));
+  },
+};

@@ -6,6 +6,7 @@ import { LedgerAnomaly, UnitsLocked } from '../postgres-failure.js';
 import type { Transaction } from '../transaction.js';
 import type { SkuKey } from '../../../domain/ids.js';
 import type { AllocatedUnit, Allocator } from './allocator-port.js';
+import type { HeldUnit, UnitKeeper } from './unit-keeper-port.js';
 
 export const tokenAllocator: Allocator = {
   async allocate(transaction, sku, requests) {
@@ -31,4 +32,19 @@ export const tokenAllocator: Allocator = {
 async function refuseToGuess(transaction: Transaction, sku: SkuKey, missing: number): Promise<void> {
   const answer = await transaction.run<{ any_free: boolean }>('any_free_token', [sku.activityId, sku.skuId]);
   if (answer.rows[0]?.any_free !== false) throw new UnitsLocked(`${String(missing)} units short, while others hold free units of SKU ${sku.skuId} locked`);
+}
+
+export const tokenKeeper: UnitKeeper = {
+  sell: (transaction, _sku, units) => move(transaction, 'sell_tokens', units),
+  withdraw: (transaction, _sku, units) => move(transaction, 'withdraw_tokens', units),
+  async restock(transaction, _sku, units) {
+    await move(transaction, 'restock_tokens', units);
+    return units.map(() => ({ beforeAvailable: 0, beforeAllocated: 1 }));
+  },
+};
+
+async function move(transaction: Transaction, statement: 'sell_tokens' | 'withdraw_tokens' | 'restock_tokens', units: readonly HeldUnit[]): Promise<void> {
+  if (units.length === 0) return;
+  const moved = await transaction.run(statement, [units.map((unit) => unit.tokenId), units.map((unit) => unit.reservationId)]);
+  if (moved.count !== units.length) throw new LedgerAnomaly(`${statement} met ${String(moved.count)} of ${String(units.length)} held units`);
 }
