@@ -5,6 +5,8 @@ SELECT coalesce((SELECT jsonb_object_agg(status, units) FROM (SELECT status, cou
        (SELECT coalesce(sum(total_stock), 0)::int FROM sku_inventory WHERE activity_id = $1::bigint) AS row_total,
        (SELECT coalesce(sum(available_stock), 0)::int FROM sku_inventory WHERE activity_id = $1::bigint) AS row_available,
        (SELECT coalesce(sum(planned_stock), 0)::int FROM seckill_sku WHERE activity_id = $1::bigint) AS planned,
+       coalesce((SELECT (rules ->> 'restockOnCancel')::boolean FROM seckill_activity WHERE activity_id = $1::bigint), true) AS restocks,
+       (SELECT count(*)::int FROM inventory_reservation WHERE status = 60) AS manual,
        coalesce((SELECT jsonb_object_agg(status, units) FROM (SELECT status, count(*) AS units FROM event_outbox WHERE status <> 20 GROUP BY status) AS e), '{}') AS outbox,
        -- A timer that is not due yet (its available_at lies ahead) is no backlog.
        (SELECT coalesce(extract(epoch FROM statement_timestamp() - min(available_at)), 0)::float8
