@@ -9,7 +9,9 @@ import { composeGateway } from './compose/gateway.js';
 import { createPortMaker, type PortMaker, type RoleOverrides } from './compose/ports.js';
 import { composeProjector } from './compose/projector.js';
 import { composeRelay } from './compose/relay.js';
+import { composeRetention } from './compose/retention.js';
 import { composeScanner } from './compose/scanner.js';
+import { composeUndertaker } from './compose/undertaker.js';
 import { startRoleServer } from './role-server.js';
 import type { RunningRole } from './role.js';
 
@@ -24,6 +26,8 @@ const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
   scanner: composeScanner,
   relay: composeRelay,
   projector: composeProjector,
+  undertaker: composeUndertaker,
+  retention: composeRetention,
 };
 
 const STOP_TIMEOUT_MS = 5_000;
