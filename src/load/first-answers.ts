@@ -4,12 +4,12 @@
  *
  * Told: every acceptance (200, 202; repeats of accepted requests among them); any answer to a request that was accepted before; RESULT_UNKNOWN; and what
  * is odd, which is any status or code that the contract does not give to such an arrival. Refusals that the contract knows (409, 410, 425, 403, 429,
- * 503 UNAVAILABLE, 400 to a malformed request) are in the columns only: 300,000 a second of them would drown the rest.
+ * 503 UNAVAILABLE or PAUSED, 400 to a malformed request, PERMIT_INVALID to a bot) are in the columns only: 300,000 a second of them would drown the rest.
  */
 import { HTTP_STATUS_OF } from '../domain/answer.js';
 import type { AnswerCode } from '../domain/reason-codes.js';
 import { requestIdAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
-import { ARRIVAL_KINDS, type LoadSpec } from '../facts/load-spec.js';
+import { ARRIVAL_KINDS, BOT_KINDS, type LoadSpec } from '../facts/load-spec.js';
 import { NO_CODE, codeOfNumber, isFinalCode, numberOfCode } from './http-answer.js';
 import type { FollowUps, OrderListener } from './follow-ups.js';
 import type { HistoryRecorder } from './history-recorder.js';
@@ -25,7 +25,12 @@ const MALFORMED = ARRIVAL_KINDS.indexOf('malformed');
 const RESULT_UNKNOWN = numberOfCode('RESULT_UNKNOWN');
 const ORDERED = numberOfCode('ORDERED');
 const INVALID = numberOfCode('INVALID');
-const KNOWN_REFUSALS: readonly AnswerCode[] = ['IDEMPOTENCY_CONFLICT', 'USER_HAS_ONE', 'SOLD_OUT', 'NOT_STARTED', 'ENDED', 'LIMITED', 'UNAVAILABLE'];
+const PERMIT_INVALID = numberOfCode('PERMIT_INVALID');
+const IS_BOT = ARRIVAL_KINDS.map((kind) => BOT_KINDS.includes(kind));
+const KNOWN_REFUSALS: readonly AnswerCode[] = [
+  'IDEMPOTENCY_CONFLICT', 'USER_HAS_ONE', 'SOLD_OUT', 'NOT_STARTED', 'ENDED', 'LIMITED', 'UNAVAILABLE',
+  'PAUSED', 'QUEUE_FULL', 'TEMP_SOLD_OUT', 'FINAL_SOLD_OUT', 'HOLD_LIMIT',
+];
 /** HTTP status of each refusal code by its number; 0: not a known refusal. */
 const REFUSAL_STATUS = new Uint16Array(NO_CODE + 1);
 for (const code of KNOWN_REFUSALS) REFUSAL_STATUS[numberOfCode(code)] = HTTP_STATUS_OF[code];
@@ -93,6 +98,7 @@ export class FirstAnswers {
   /** Its row in the columns says all. */
   #isPlain(index: number, status: number, codeNumber: number): boolean {
     if (codeNumber === INVALID) return status === HTTP_STATUS_OF.INVALID && this.#plan.kind[index] === MALFORMED;
+    if (codeNumber === PERMIT_INVALID) return status === HTTP_STATUS_OF.PERMIT_INVALID && IS_BOT[this.#plan.kind[index] ?? 0] === true;
     const refusal = REFUSAL_STATUS[codeNumber] ?? 0;
     return refusal !== 0 && refusal === status;
   }

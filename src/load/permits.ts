@@ -26,7 +26,7 @@ export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wal
   let firstMs: number | null = null;
   const permitFor = (arrival: number, expiresAtMs: number, key: string): string =>
     encodePermit(
-      { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: `lab-${String(load.seed)}-${String(arrival)}` },
+      { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: `lab-${String(load.seed)}-${String(arrival).padStart(7, '0')}` },
       (payload) => createHmac('sha256', key).update(payload).digest('base64url'),
     );
   return {
