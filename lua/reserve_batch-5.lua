@@ -85,7 +85,8 @@ for i = 1, n do
   if record and record ~= '-' then
     -- User and payload hash begin the record after its state letter: they must be the same.
     local identity = string.match(blob, '^P(|%d+|%x+|)', starts[i])
-    local same = identity and sub(record, 2, #identity + 1) == identity
+    -- 00000000: rebuilt from durable facts that no longer know the payload.
+    local same = identity and (sub(record, 2, #identity + 1) == identity or sub(record, 2, #user + 12) == '|' .. user .. '|00000000|')
     reply[i + 1] = same and 'REPEATED ' .. left .. ' ' .. id .. ' ' .. record or 'IDEMPOTENCY_CONFLICT ' .. left
   elseif owner then
     reply[i + 1] = 'USER_HAS_ONE ' .. left .. ' ' .. existing(owner)

@@ -25,6 +25,8 @@ export const COMMAND_NAMES = [
   'insert_compensation', 'claim_compensations', 'recover_compensation_leases', 'finish_compensations', 'retry_compensations', 'count_compensations',
   'count_business', 'read_server_figures', 'read_table_figures',
   'seed_activity', 'seed_sku', 'seed_inventory', 'seed_tokens',
+  'acquire_reconciler_lease', 'free_reconciler_lease', 'find_redis_mirror', 'save_redis_mirror', 'reconcile_reservations', 'reconcile_sku',
+  'find_inboxed_messages', 'plan_adjustments', 'find_open_adjustments', 'settle_adjustment',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 

@@ -73,7 +73,7 @@ export async function rebuildPage(connection: StockConnection, sku: SkuKey, toke
 }
 
 /** Ends the pause with the epoch and the status in `meta`; done: the run id of the server that is now the known one, or `fenced`. */
-export async function rebuildFinish(connection: StockConnection, sku: SkuKey, token: number, units: number, meta: SkuMeta): Promise<CallResult<string | 'fenced'>> {
+export async function rebuildFinish(connection: StockConnection, sku: SkuKey, token: number, units: number, meta: SkuMeta): Promise<CallResult<{ readonly runId: string } | 'fenced'>> {
   const keys = connection.keys(sku);
   const fresh = rebuildKeys(keys);
   const { epoch, ...rest } = meta;
@@ -83,7 +83,7 @@ export async function rebuildFinish(connection: StockConnection, sku: SkuKey, to
     [token, units, epoch, ...Object.entries(rest).flatMap(([field, value]) => [field, String(value)])],
   );
   if (result.outcome !== 'done') return result;
-  return { outcome: 'done', value: result.value[0] === 'DONE' ? (result.value[1] ?? '') : 'fenced' };
+  return { outcome: 'done', value: result.value[0] === 'DONE' ? { runId: result.value[1] ?? '' } : 'fenced' };
 }
 
 export interface RebuildTotals {

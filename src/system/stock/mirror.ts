@@ -53,7 +53,7 @@ export interface RedisMirror {
   adjust(sku: SkuKey, change: MirrorChange): Promise<CallResult<AdjustOutcome>>;
   rebuildBegin(sku: SkuKey, token: number): Promise<CallResult<'paused' | 'fenced'>>;
   rebuildPage(sku: SkuKey, token: number, page: RebuildPage): Promise<CallResult<'written' | 'fenced'>>;
-  rebuildFinish(sku: SkuKey, token: number, units: number, meta: SkuMeta): Promise<CallResult<string | 'fenced'>>;
+  rebuildFinish(sku: SkuKey, token: number, units: number, meta: SkuMeta): Promise<CallResult<{ readonly runId: string } | 'fenced'>>;
   rebuildRelease(sku: SkuKey, epoch: number, units: number): Promise<CallResult<RebuildTotals | 'other-epoch'>>;
   whenConnected(timeoutMs: number): Promise<boolean>;
   ready(): Promise<boolean>;

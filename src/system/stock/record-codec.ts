@@ -12,6 +12,9 @@ import { isPositiveInt8, isRequestId, type RequestId } from '../../domain/ids.js
 import { RedisRecordState } from '../../domain/status-codes.js';
 import type { ReserveRequest, StockRecord } from './stock-port.js';
 
+/** Of a record rebuilt from durable facts that no longer know it: any payload of the same user is taken for the same. */
+export const UNKNOWN_PAYLOAD_HASH = '00000000';
+
 const STATES: ReadonlySet<string> = new Set(Object.values(RedisRecordState));
 const FIELD_COUNT = 13;
 const ID = /^[0-9A-Za-z_-]{1,64}$/;

@@ -1,0 +1,3 @@
+-- Which of these messages have been handled, whatever became of them.
+-- $1 text consumer group · $2 uuid[] message ids
+SELECT message_id FROM consumer_inbox WHERE consumer_group = $1::text AND message_id = ANY ($2::uuid[])
