@@ -4,6 +4,7 @@
 import { DEFAULT_FUNNEL, type FunnelTuning } from './funnel.js';
 import type { ActivityId, SkuId } from './ids.js';
 import type { Namespace } from './namespace.js';
+import { DEFAULT_RECONCILER, type ReconcilerTuning } from './reconciler-tuning.js';
 import type { RoleInstance, RoleName } from './roles.js';
 
 export interface HostPort {
@@ -85,6 +86,7 @@ export interface RoleTuning {
   /** Events are moved to the archive this long after they were sent. */
   readonly outboxArchiveAfterMs: number;
   readonly retentionIntervalMs: number;
+  readonly reconciler: ReconcilerTuning;
 }
 
 export const DEFAULT_TUNING: RoleTuning = {
@@ -116,6 +118,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   inboxRetentionMs: 604_800_000,
   outboxArchiveAfterMs: 86_400_000,
   retentionIntervalMs: 10_000,
+  reconciler: DEFAULT_RECONCILER,
 };
 
 export interface RoleConfig {
