@@ -21,6 +21,7 @@ import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import { connectStock, type StockOptions } from '../stock/redis-stock.js';
 import type { StockPort } from '../stock/stock-port.js';
+import type { StockView } from '../stock/stock-view.js';
 import { createRoleTracing } from '../tracing/request-trace.js';
 import { createJsonLog } from './json-log.js';
 import { portObservers } from './observed-ports.js';
@@ -59,6 +60,8 @@ export interface PortMaker {
   readonly surroundings: RoleSurroundings;
   readonly metrics: RoleMetrics;
   stock(): StockPort;
+  /** Over the connection of the last `stock()`; null where another port was put in its place. */
+  stockView(): StockView | null;
   /** Impatient, for callers that wait. */
   gatewayProducer(): LogProducer;
   steadyProducer(...topics: readonly string[]): LogProducer;
@@ -83,6 +86,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
   };
   const observers = portObservers(config, metrics, tracing);
   const { addresses, instance, namespace, tuning } = config;
+  let view: StockView | null = null;
 
   function port<Name extends keyof RolePorts>(name: Name, make: () => RolePorts[Name]): RolePorts[Name] {
     const made: RolePorts[Name] = overrides.ports?.[name] ?? make();
@@ -100,15 +104,19 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     surroundings,
     metrics,
     stock: () =>
-      port('stock', () =>
-        connectStock(addresses.redis, namespace, {
+      port('stock', () => {
+        const stock = connectStock(addresses.redis, namespace, {
           connectionName: instance,
           commandTimeoutMs: tuning.reserveTimeoutMs,
           resendAfterMs: tuning.resendAfterMs,
+          soldOutMarkMs: tuning.funnel.layers['sold-out-mark'] ? tuning.funnel.soldOutMarkMs : 0,
           metrics,
           ...(overrides.scripts === undefined ? {} : { scripts: overrides.scripts }),
-        }),
-      ),
+        });
+        view = stock.view;
+        return stock;
+      }),
+    stockView: () => view,
     gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>

@@ -85,7 +85,7 @@ async function startAll(strategies: Strategies, gatewayOverrides: RoleOverrides 
   return core;
 }
 
-const buy = (core: GatewayCore, requestId: string, userId: string): Promise<GatewayAnswer> => core.submit({ ...SKU, requestId, userId, body: '{"quantity":1}' });
+const buy = async (core: GatewayCore, requestId: string, userId: string): Promise<GatewayAnswer> => core.submit({ ...SKU, requestId, userId, body: '{"quantity":1}' });
 const ask = async (core: GatewayCore, requestId: string, userId: string) => (await core.query({ ...SKU, requestId, userId })).answer;
 const orders = (): Promise<number> =>
   withPostgres(namespace.database, async (client) => (await client.query<{ n: number }>('SELECT count(*)::int AS n FROM orders')).rows[0]?.n ?? -1);

@@ -1,6 +1,7 @@
 /**
  * When an activity takes reservations, by the meta that warm-up wrote into Redis and by this server's clock. The meta is kept for a moment,
- * so that the window costs one Redis call a second and not one a request.
+ * so that the window costs one Redis call a second and not one a request. It carries the version of the activity's configuration: a new one is
+ * in force as soon as it is read, and the reserve script refuses calls under an older one.
  */
 import type { Clock } from '../../domain/clock.js';
 import type { SkuKey } from '../../domain/ids.js';
@@ -15,6 +16,8 @@ export type WindowState =
 
 export interface ActivityWindow {
   check(sku: SkuKey): WindowState | Promise<WindowState>;
+  /** What is known without asking, old as it may be; null: nothing yet. Has it read again in the background, at most once a second. */
+  peek(sku: SkuKey): { readonly state: WindowState; readonly activityVersion: string } | null;
 }
 
 /** Meta older than this is read again, while the old one still serves. */
@@ -27,9 +30,12 @@ interface Cached {
   readonly readAtMs: number;
 }
 
+const nameOf = (sku: SkuKey): string => `${sku.activityId}:${sku.skuId}`;
+
 export function createActivityWindow(stock: Pick<StockPort, 'meta'>, clock: Clock, monotonicMs: () => number = () => performance.now()): ActivityWindow {
   const cache = new Map<string, Cached>();
   const reading = new Map<string, Promise<Cached | null>>();
+  const peekedAtMs = new Map<string, number>();
 
   function read(name: string, sku: SkuKey): Promise<Cached | null> {
     const running = reading.get(name);
@@ -59,8 +65,18 @@ export function createActivityWindow(stock: Pick<StockPort, 'meta'>, clock: Cloc
   }
 
   return {
+    peek(sku) {
+      const name = nameOf(sku);
+      const cached = cache.get(name);
+      const now = monotonicMs();
+      if (now - Math.max(cached?.readAtMs ?? -Infinity, peekedAtMs.get(name) ?? -Infinity) >= FRESH_MS) {
+        peekedAtMs.set(name, now);
+        void read(name, sku);
+      }
+      return cached === undefined ? null : { state: judge(cached.meta), activityVersion: cached.meta.activityVersion };
+    },
     check(sku) {
-      const name = `${sku.activityId}:${sku.skuId}`;
+      const name = nameOf(sku);
       const cached = cache.get(name);
       const ageMs = cached === undefined ? Infinity : monotonicMs() - cached.readAtMs;
       if (cached !== undefined && ageMs < STALE_MS) {

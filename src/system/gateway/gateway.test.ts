@@ -89,7 +89,8 @@ const submitted: readonly (readonly [string, World, Partial<RawReservation>, { s
   ['the reserve rejects (a bug)', { reserve: () => Promise.reject(new Error('bug')) }, {}, { status: 503, code: 'RESULT_UNKNOWN', location: true, reserves: true, reservationId: null }],
   ['the reserve surely did not happen', { reserve: () => ({ outcome: 'surely-not-done', reason: 'refused' }) }, {}, { status: 503, code: 'UNAVAILABLE', reserves: true }],
   ['nothing is warm', { reserve: decide('NOT_READY') }, {}, { status: 503, code: 'UNAVAILABLE', reserves: true }],
-  ['another Redis', { reserve: decide('EPOCH_MISMATCH') }, {}, { status: 503, code: 'UNAVAILABLE', reserves: true }],
+  ['another epoch, twice', { reserve: decide('EPOCH_MISMATCH') }, {}, { status: 503, code: 'PAUSED', reserves: true }],
+  ['another Redis, or one that is being rebuilt', { reserve: decide('PAUSED') }, {}, { status: 503, code: 'PAUSED', reserves: true }],
   ['sold out', { reserve: decide('SOLD_OUT') }, {}, { status: 410, code: 'SOLD_OUT', reserves: true, reservationId: null }],
   ['the user has one', { reserve: decide('USER_HAS_ONE', recordOf({ requestId: 'other' })) }, {}, { status: 409, code: 'USER_HAS_ONE', reserves: true, reservationId: null }],
   ['another payload or user', { reserve: decide('IDEMPOTENCY_CONFLICT') }, {}, { status: 409, code: 'IDEMPOTENCY_CONFLICT', reserves: true, reservationId: null }],
@@ -182,7 +183,7 @@ describe('submit', () => {
     });
     await gateway.submit({ ...RAW, requestId: 'warm' });
     calls = 0;
-    await Promise.all(Array.from({ length: 50 }, (_value, index) => gateway.submit({ ...RAW, requestId: `r-${String(index)}` })));
+    await Promise.all(Array.from({ length: 50 }, async (_value, index) => gateway.submit({ ...RAW, requestId: `r-${String(index)}` })));
     expect(calls).toBe(1);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import type { SkuState } from '../../domain/answer.js';
 import type { HostPort } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
 import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from '../role-server.js';
@@ -11,12 +12,14 @@ import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
 import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
+import type { SkuStates } from './sku-state.js';
 import type { Submit } from './submit.js';
 
 export interface GatewayServerOptions extends HealthAndMetrics {
   readonly listen: HostPort;
   readonly submit: Submit;
   readonly query: Query;
+  readonly skuState: SkuStates;
   /** Told of every answer, for metrics. */
   readonly onAnswer: AnswerRecorder;
   readonly surroundings: Pick<RoleSurroundings, 'log' | 'tracing'>;
@@ -35,7 +38,7 @@ const MAX_HEADER_BYTES = 8_192;
 /** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. */
 const KEEP_ALIVE_MS = 65_000;
 
-const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|requests\/([^/?]{1,192}))$/;
+const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|(state)|requests\/([^/?]{1,192}))$/;
 
 /** The body as text, or null when it is too large or the client went away. */
 function readBody(request: IncomingMessage): Promise<string | null> {
@@ -67,6 +70,17 @@ function write(response: ServerResponse, { httpStatus, answer, location }: Gatew
   response.end(body);
 }
 
+function writeState(response: ServerResponse, state: SkuState | null): void {
+  if (state === null) {
+    write(response, answers.notFound());
+    return;
+  }
+  const body = Buffer.from(JSON.stringify(state));
+  const maxAge = `max-age=${String(Math.floor(state.validForMs / 1_000))}`;
+  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'Cache-Control', maxAge]);
+  response.end(body);
+}
+
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;
@@ -90,18 +104,22 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
     write(response, answers.notFound());
     return;
   }
-  const [, activityId = '', skuId = '', reservations, requestId = ''] = route;
+  const [, activityId = '', skuId = '', reservations, state, requestId = ''] = route;
   if (reservations !== undefined && request.method === 'POST') {
     const body = await readBody(request);
     if (request.destroyed && !request.complete) return;
-    const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id') };
+    const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id'), permit: headerOf(request, 'x-permit'), deviceId: headerOf(request, 'x-device-id') };
     const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submit({ ...raw, body });
     write(response, answer);
     options.onAnswer('submit', answer, startedAtMs, skuId);
     return;
   }
   request.resume();
-  if (reservations === undefined && request.method === 'GET') {
+  if (state !== undefined && request.method === 'GET') {
+    writeState(response, options.skuState(activityId, skuId));
+    return;
+  }
+  if (reservations === undefined && state === undefined && request.method === 'GET') {
     const answer = await options.query({ activityId, skuId, requestId: decoded(requestId), userId: headerOf(request, 'x-user-id') });
     write(response, answer);
     options.onAnswer('query', answer, startedAtMs, skuId);

@@ -7,10 +7,16 @@ import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
 import type { StockPort } from '../stock/stock-port.js';
+import type { StockView } from '../stock/stock-view.js';
+import { createActivityWindow } from './activity-window.js';
 import { createAdmission, createRateLimit } from './admission.js';
+import { createDownstreamGauge } from './funnel/downstream-gauge.js';
+import { GatewayFunnel } from './funnel/gateway-funnel.js';
+import { createKafkaBacklog } from './funnel/kafka-backlog.js';
 import { answerRecorder } from './gateway-metrics.js';
 import { createQuery, type Query } from './query.js';
 import { startGatewayServer } from './server.js';
+import { createSkuStates, type SkuStates } from './sku-state.js';
 import { createSubmit, type Submit } from './submit.js';
 import { warmUpSubmit } from './warm-up.js';
 
@@ -19,12 +25,15 @@ export interface GatewayDependencies {
   readonly producer: LogProducer;
   readonly reader: RequestReader;
   readonly metrics: RoleMetrics;
+  /** Beside the stock, over the same connection; null where the stock is not Redis. */
+  readonly view: StockView | null;
 }
 
 /** The gateway without its HTTP server, for a transport that calls it directly. */
 export interface GatewayCore {
   readonly submit: Submit;
   readonly query: Query;
+  readonly skuState: SkuStates;
   health(): Promise<readonly string[]>;
   /** Closes the stores' connections. Requests in hand end by their own deadlines. */
   close(): Promise<void>;
@@ -36,9 +45,18 @@ const DURABLE_LOOKUPS_BURST = 100;
 const STOP_TIMEOUT_MS = 3_000;
 
 /** Submit and query over the given stores, which it owns and closes. */
-export function createGatewayCore({ stock, producer, reader }: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): GatewayCore {
+export function createGatewayCore(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): GatewayCore {
+  const { stock, producer, reader, view } = dependencies;
   const { maxInFlight } = config.tuning;
-  const submit = createSubmit({ stock, producer, admission: createAdmission(maxInFlight), config, surroundings });
+  const admission = createAdmission(maxInFlight);
+  // Only where it is asked for: it is one more connection to the broker.
+  const gauge = view !== null && config.tuning.funnel.layers['admission-limit'] ? createDownstreamGauge(view, createKafkaBacklog(config)) : null;
+  const funnel = new GatewayFunnel({ ...dependencies, admission, config, surroundings, gauge });
+  const window = createActivityWindow(stock, surroundings.clock);
+  const submit = createSubmit({ stock, producer, admission, config, surroundings, funnel, window });
+  const skuState = createSkuStates({ funnel, window, config });
+  // The configuration is there before the first customer, where Redis answers by then.
+  for (const skuId of config.skuIds) skuState(config.activityId, skuId);
   const query = createQuery({
     stock,
     reader,
@@ -51,6 +69,7 @@ export function createGatewayCore({ stock, producer, reader }: GatewayDependenci
   return {
     submit,
     query,
+    skuState,
     async health() {
       const [redis, kafka, postgres] = await Promise.all([stock.ready(), producer.ready(), readerWasThere || reader.ready()]);
       const problems: string[] = [];
@@ -62,7 +81,7 @@ export function createGatewayCore({ stock, producer, reader }: GatewayDependenci
       return problems;
     },
     async close() {
-      await Promise.all([stock.close(), producer.close(), reader.close()]);
+      await Promise.all([funnel.close(), stock.close(), producer.close(), reader.close()]);
     },
   };
 }
@@ -75,7 +94,7 @@ export async function startGateway(dependencies: GatewayDependencies, config: Ro
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
   const server = await startGatewayServer({
-    listen: config.listen, submit: core.submit, query: core.query, onAnswer: answerRecorder(metrics, config), surroundings, health, metrics,
+    listen: config.listen, submit: core.submit, query: core.query, skuState: core.skuState, onAnswer: answerRecorder(metrics, config), surroundings, health, metrics,
   }).catch(async (error: unknown) => {
     await core.close();
     throw error;

@@ -1,5 +1,5 @@
 /**
- * The life of one reservation request, independent of HTTP: validate → admit → window → reserve in Redis → hand the message to the broker →
+ * The life of one reservation request, independent of HTTP: validate → funnel → window → reserve in Redis → hand the message to the broker →
  * answer. What cannot be proved is not claimed: an unknown reserve is RESULT_UNKNOWN and never a refusal, an unconfirmed hand-off is
  * QUEUED_PENDING_MESSAGE and releases nothing (DESIGN §4).
  */
@@ -15,15 +15,17 @@ import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../role.js';
 import { createReserveBatcher, type ReserveBatcher, type SubmitReply } from '../stock/reserve-batcher.js';
 import type { ReserveRequest, StockPort, StockRecord } from '../stock/stock-port.js';
-import { createActivityWindow } from './activity-window.js';
+import { createActivityWindow, type ActivityWindow } from './activity-window.js';
 import type { Admission } from './admission.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
+import type { GatewayFunnel } from './funnel/gateway-funnel.js';
+import { openFunnel } from './funnel/open-funnel.js';
 import { createSentMarker } from './sent-marker.js';
 import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';
 
-/** Decides one request. Never rejects for an operating failure. */
-export type Submit = (raw: RawReservation) => Promise<GatewayAnswer>;
+/** Decides one request; what needs no waiting comes without a promise. Never rejects for an operating failure. */
+export type Submit = (raw: RawReservation) => GatewayAnswer | Promise<GatewayAnswer>;
 
 export interface SubmitDependencies {
   readonly stock: StockPort;
@@ -31,6 +33,10 @@ export interface SubmitDependencies {
   readonly admission: Admission;
   readonly config: Pick<RoleConfig, 'activityId' | 'skuIds' | 'tuning'> & { readonly namespace: Pick<Namespace, 'ordersTopic'> };
   readonly surroundings: RoleSurroundings;
+  /** Left out: only `admission` stands in the way. */
+  readonly funnel?: GatewayFunnel;
+  /** Left out: one of its own. */
+  readonly window?: ActivityWindow;
 }
 
 /** Announces the reserve steps once a call, with the ids that the call decides; a call that reserved nothing changes nothing to recover. */
@@ -50,7 +56,8 @@ function announcedStock(stock: StockPort, observer: StepObserver): Pick<StockPor
 
 class Submission {
   readonly #deps: SubmitDependencies;
-  readonly #window;
+  readonly #window: ActivityWindow;
+  readonly #funnel: GatewayFunnel;
   readonly #marker;
   readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
   readonly #announces: boolean;
@@ -59,24 +66,31 @@ class Submission {
     const { stock, config, surroundings: { clock, observer } } = deps;
     this.#deps = deps;
     this.#announces = observer !== silentStepObserver;
-    this.#window = createActivityWindow(stock, clock);
+    this.#window = deps.window ?? createActivityWindow(stock, clock);
+    this.#funnel = deps.funnel ?? openFunnel(deps);
     this.#marker = createSentMarker(stock, observer);
     const announced = announcedStock(stock, observer);
     const options = { deadlineMs: config.tuning.reserveTimeoutMs, queueLimit: config.tuning.maxInFlight };
     this.#batchers = new Map(config.skuIds.map((skuId) => [skuId, createReserveBatcher(announced, { activityId: config.activityId, skuId }, options)]));
   }
 
-  async submit(raw: RawReservation): Promise<GatewayAnswer> {
+  submit(raw: RawReservation): GatewayAnswer | Promise<GatewayAnswer> {
     const validated = validateReservation(raw);
     if (!validated.ok) return answers.invalid(validated.problems, validated.requestId);
     const { value } = validated;
     const batcher = value.sku.activityId === this.#deps.config.activityId ? this.#batchers.get(value.sku.skuId) : undefined;
     if (batcher === undefined) return answers.notFound();
-    if (!this.#deps.admission.enter()) return answers.limited(value.requestId);
+    if (this.#funnel.isKnown(value)) return this.#admitted(value, batcher);
+    const verdict = this.#funnel.pass(value);
+    if (verdict instanceof Promise) return verdict.then((later) => later ?? this.#inHand(value, batcher));
+    return verdict ?? this.#inHand(value, batcher);
+  }
+
+  async #inHand(value: ValidReservation, batcher: ReserveBatcher): Promise<GatewayAnswer> {
     try {
       return await this.#admitted(value, batcher);
     } finally {
-      this.#deps.admission.leave();
+      this.#funnel.leave();
     }
   }
 
@@ -98,7 +112,11 @@ class Submission {
     if (window.state === 'unavailable') return answers.unavailable(valid.requestId);
     if (window.state === 'not-started') return answers.notStarted(valid.requestId, window.startsInMs);
     if (window.state === 'ended') return this.#afterTheEnd(valid);
-    const answer = await this.#reserved(valid, await this.#reserve(batcher, request));
+    const askedAtMs = performance.now();
+    let reply = await this.#reserve(batcher, request);
+    // The configuration or the epoch has just changed, and nothing was reserved: the new one decides.
+    if (reply.outcome === 'done' && reply.decision.code === ReserveCode.EPOCH_MISMATCH) reply = await this.#reserve(batcher, request);
+    const answer = await this.#reserved(valid, reply, askedAtMs);
     if (this.#announces) await this.#announce('gateway.before-reply', answer.answer.reservationId ?? request.reservationId);
     return answer;
   }
@@ -121,22 +139,32 @@ class Submission {
     }
   }
 
-  async #reserved({ sku, requestId }: ValidReservation, reply: SubmitReply): Promise<GatewayAnswer> {
-    if (reply.outcome !== 'done') return reply.outcome === 'unknown' ? answers.resultUnknown(sku, requestId) : answers.unavailable(requestId);
+  async #reserved(valid: ValidReservation, reply: SubmitReply, askedAtMs: number): Promise<GatewayAnswer> {
+    const { sku, requestId } = valid;
+    if (reply.outcome === 'unknown') {
+      this.#funnel.accepted(valid, false);
+      return answers.resultUnknown(sku, requestId);
+    }
+    if (reply.outcome !== 'done') return answers.unavailable(requestId);
     const { code, record } = reply.decision;
     switch (code) {
       case ReserveCode.RESERVED:
+        this.#funnel.accepted(valid, true);
         return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record);
       case ReserveCode.REPEATED:
+        this.#funnel.repeated(valid);
         return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);
       case ReserveCode.IDEMPOTENCY_CONFLICT:
       case ReserveCode.USER_HAS_ONE:
-      case ReserveCode.SOLD_OUT:
         return answers.refused(code, requestId);
+      case ReserveCode.SOLD_OUT:
+        return this.#funnel.soldOut(valid, reply.decision.soldOut ?? null, askedAtMs);
       case ReserveCode.NOT_READY:
+        return answers.unavailable(requestId);
       case ReserveCode.EPOCH_MISMATCH:
       case ReserveCode.PAUSED:
-        return answers.unavailable(requestId);
+        this.#funnel.paused();
+        return answers.paused(requestId);
     }
   }
 
@@ -146,6 +174,7 @@ class Submission {
     if (this.#announces) await this.#announce('gateway.before-send', reservationId);
     const { outcome } = await this.#deps.producer.send(this.#deps.config.namespace.ordersTopic, { key: reservationId, value: messageOf(sku, record) });
     if (this.#announces) await this.#announce('gateway.after-send', reservationId);
+    this.#funnel.sent(outcome);
     const confirmed = outcome === 'sent';
     if (confirmed) await this.#marker.mark(sku, requestId, reservationId);
     return answers.accepted(sku, requestId, reservationId, confirmed);

@@ -57,7 +57,7 @@ export async function warmUpSubmit(config: RoleConfig, surroundings: RoleSurroun
     surroundings: { ...surroundings, observer: silentStepObserver },
   });
   for (let done = 0; done < requests; done += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, index) =>
+    await Promise.all(Array.from({ length: AT_ONCE }, async (_, index) =>
       submit({ activityId: config.activityId, skuId, requestId: `warm-${String(done + index)}`, userId: String(1 + done + index), body: '{"quantity":1}' })));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Stops new reservations while the broker does not confirm messages: what is reserved then only grows the heap that the scanner has to resend. Closed → open
  * after so many sends in a row without confirmation → after `openMs` the broker itself is asked (its metadata, no customer's message) → half open: one request
- * at a time → closed by its confirmation, open again otherwise. Nothing is lost: what was reserved before stays pending, and repeats still pass.
+ * now and then → closed by a confirmation, open again otherwise. Nothing is lost: what was reserved before stays pending, and repeats still pass.
  */
 import type { FunnelTuning } from '../../../domain/funnel.js';
 import type { SendOutcome } from '../../../domain/reason-codes.js';
@@ -14,8 +14,6 @@ export interface BrokerBreaker extends FunnelLayer {
   readonly state: BreakerState;
   /** Told of every send. */
   sent(outcome: SendOutcome): void;
-  /** The request that passed ended without a send (sold out, a repeat): the next one is the probe. */
-  notSent(): void;
 }
 
 export interface BreakerOptions {
@@ -27,16 +25,19 @@ export interface BreakerOptions {
   readonly nowMs?: () => number;
 }
 
+/** While half open so many requests a `openMs` pass: one that ends without a send (sold out, a repeat) decides nothing, so the next must not be long in coming. */
+const PROBES_PER_OPENING = 10;
+
 export function createBrokerBreaker({ tuning, brokerAnswers, onChange, nowMs = () => performance.now() }: BreakerOptions): BrokerBreaker {
   let state: BreakerState = 'closed';
   let failures = 0;
   let askAgainAtMs = 0;
   let asking = false;
-  let probing = false;
+  let nextProbeAtMs = 0;
 
   function become(next: BreakerState): void {
     if (next === 'open') askAgainAtMs = nowMs() + tuning.openMs;
-    probing = false;
+    nextProbeAtMs = 0;
     failures = 0;
     if (next === state) return;
     state = next;
@@ -60,8 +61,8 @@ export function createBrokerBreaker({ tuning, brokerAnswers, onChange, nowMs = (
     },
     pass(request) {
       if (state === 'closed') return null;
-      if (state === 'half-open' && !probing) {
-        probing = true;
+      if (state === 'half-open' && nowMs() >= nextProbeAtMs) {
+        nextProbeAtMs = nowMs() + tuning.openMs / PROBES_PER_OPENING;
         return null;
       }
       if (state === 'open') ask();
@@ -78,9 +79,6 @@ export function createBrokerBreaker({ tuning, brokerAnswers, onChange, nowMs = (
       if (state !== 'closed') return;
       failures += 1;
       if (failures >= tuning.failures) become('open');
-    },
-    notSent() {
-      probing = false;
     },
   };
 }

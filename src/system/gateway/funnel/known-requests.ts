@@ -20,7 +20,7 @@ export function createKnownRequests(entriesMax = ENTRIES_MAX): KnownRequests {
     add(skuId, requestId, userId) {
       if (entries >= entriesMax) return;
       let ofSku = owners.get(skuId);
-      if (ofSku === undefined) owners.set(skuId, (ofSku = new Map()));
+      if (ofSku === undefined) owners.set(skuId, (ofSku = new Map<RequestId, UserId>()));
       if (!ofSku.has(requestId)) entries += 1;
       ofSku.set(requestId, userId);
     },

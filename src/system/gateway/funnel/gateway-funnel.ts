@@ -1,0 +1,171 @@
+/**
+ * The funnel of one gateway: makes the layers that its configuration asks for, tells them what became of the requests, and says how the entry stands.
+ */
+import type { EntryState } from '../../../domain/funnel.js';
+import type { RoleConfig } from '../../../domain/role-config.js';
+import type { SendOutcome } from '../../../domain/reason-codes.js';
+import type { RequestReader } from '../../ledger/ledger-port.js';
+import type { LogProducer } from '../../order-log/order-log-port.js';
+import type { RoleMetrics } from '../../role-metrics.js';
+import type { RoleSurroundings } from '../../role.js';
+import type { SoldOut } from '../../stock/stock-port.js';
+import type { StockView } from '../../stock/stock-view.js';
+import { createRateLimit, type Admission } from '../admission.js';
+import { refused, soldOut, type GatewayAnswer } from '../answers.js';
+import type { ValidReservation } from '../validate.js';
+import { createAdmissionLimit, type AdmissionLimit } from './admission-limit.js';
+import { createBrokerBreaker, type BrokerBreaker } from './broker-breaker.js';
+import type { DownstreamGauge } from './downstream-gauge.js';
+import { createFunnel, type Funnel } from './funnel.js';
+import { createInFlightLayer } from './in-flight.js';
+import { createKnownRequests, type KnownRequests } from './known-requests.js';
+import type { FunnelLayer, LayerVerdict } from './layer.js';
+import { createPermitLayer } from './permit.js';
+import { createSoldOutMark, type SoldOutMark } from './sold-out-mark.js';
+import { createInstanceBucketLayer, createKeyedBucketLayer } from './token-bucket.js';
+import { createUnpaidHolds, type UnpaidHolds } from './unpaid-holds.js';
+import { createWaitingRoom } from './waiting-room.js';
+
+export interface FunnelDependencies {
+  readonly admission: Admission;
+  readonly config: Pick<RoleConfig, 'activityId' | 'skuIds' | 'tuning' | 'instance'>;
+  readonly surroundings: RoleSurroundings;
+  readonly producer: Pick<LogProducer, 'ready'>;
+  readonly reader: Pick<RequestReader, 'lookup' | 'unitsMayReturn'>;
+  readonly metrics: Pick<RoleMetrics, 'counter' | 'gauge' | 'beforeText'>;
+  /** Null where the stock is not Redis: then there is no sold-out mark and no admission limit. */
+  readonly view: StockView | null;
+  /** Null: no admission limit. */
+  readonly gauge: DownstreamGauge | null;
+}
+
+const HOLD_LOOKUPS_PER_SECOND = 100;
+const HOLD_LOOKUPS_BURST = 100;
+/** A refusal of this age still says how the entry stands. */
+const RECENT_MS = 1_000;
+
+export class GatewayFunnel {
+  readonly #deps: FunnelDependencies;
+  readonly #known: KnownRequests = createKnownRequests();
+  readonly #marks: ReadonlyMap<string, SoldOutMark>;
+  readonly #breaker: BrokerBreaker;
+  readonly #instance: ReturnType<typeof createInstanceBucketLayer>;
+  readonly #limit: AdmissionLimit | null;
+  readonly #holds: UnpaidHolds;
+  readonly #funnel: Funnel;
+  readonly #bounded: boolean;
+  #pausedAtMs = -Infinity;
+
+  constructor(deps: FunnelDependencies) {
+    const { config, surroundings, producer, view, gauge, metrics } = deps;
+    const { funnel: tuning } = config.tuning;
+    this.#deps = deps;
+    this.#bounded = tuning.layers['in-flight'];
+    const skus = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
+    this.#marks = new Map(
+      view === null || !tuning.layers['sold-out-mark']
+        ? []
+        : skus.map((sku) => [sku.skuId, createSoldOutMark({ sku, view, tuning, unitsMayReturn: async () => (await deps.reader.unitsMayReturn?.(sku)) ?? null })]),
+    );
+    const breakerOpen = metrics.gauge('seckill_broker_breaker_open', '1 open, 0.5 half open, 0 closed');
+    this.#breaker = createBrokerBreaker({
+      tuning: tuning.breaker,
+      brokerAnswers: () => producer.ready().catch(() => false),
+      onChange: (state) => {
+        breakerOpen.set(state === 'open' ? 1 : state === 'half-open' ? 0.5 : 0);
+        surroundings.log(state === 'open' ? 'warn' : 'info', `the breaker in front of the broker is ${state}`);
+      },
+    });
+    this.#instance = createInstanceBucketLayer(tuning.instanceBucket);
+    this.#limit = gauge === null || !tuning.layers['admission-limit'] ? null : createAdmissionLimit({ skus, gauge, tuning: tuning.admission, metrics });
+    this.#holds = createUnpaidHolds({
+      tuning: tuning.unpaidHolds,
+      reader: deps.reader,
+      limit: createRateLimit(HOLD_LOOKUPS_PER_SECOND, HOLD_LOOKUPS_BURST),
+      holdLastsMs: config.tuning.reservationTtlMs + config.tuning.paymentWindowMs,
+    });
+    this.#funnel = createFunnel(this.#layers(), tuning.layers, metrics);
+  }
+
+  #layers(): FunnelLayer[] {
+    const { config, surroundings, admission } = this.#deps;
+    const { funnel: tuning } = config.tuning;
+    return [
+      { name: 'sold-out-mark', pass: (request) => this.#marks.get(request.sku.skuId)?.pass(request) ?? null },
+      createPermitLayer({ secret: tuning.permitSecret, spentMax: tuning.spentPermitsMax, clock: surroundings.clock }),
+      createKeyedBucketLayer('user-bucket', ({ userId }) => userId, tuning.userBucket, tuning.bucketsMax),
+      createKeyedBucketLayer('device-bucket', ({ deviceId }) => deviceId, tuning.deviceBucket, tuning.bucketsMax),
+      this.#instance,
+      this.#breaker,
+      ...(this.#limit === null ? [] : [this.#limit]),
+      this.#holds,
+      createWaitingRoom({ tuning: tuning.waitingRoom, log: (...line) => { surroundings.log(...line); }, instance: config.instance }),
+      createInFlightLayer(admission),
+    ];
+  }
+
+  /** A repeat of what was accepted, as far as this gateway can know. It passes every layer, and does not `leave`. */
+  isKnown(request: ValidReservation): boolean {
+    const known = this.#known.has(request) || this.#marks.get(request.sku.skuId)?.isAccepted(request.requestId, request.userId) === true;
+    if (known) this.#funnel.passedAsKnown();
+    return known;
+  }
+
+  /** Null: let in, and one `leave` is owed. */
+  pass(request: ValidReservation): LayerVerdict | Promise<LayerVerdict> {
+    return this.#funnel.pass(request);
+  }
+
+  leave(): void {
+    if (this.#bounded) this.#deps.admission.leave();
+  }
+
+  /** A new reservation, or one that may have been made. */
+  accepted(request: ValidReservation, surely: boolean): void {
+    this.#known.add(request.sku.skuId, request.requestId, request.userId);
+    if (surely && this.#deps.config.tuning.funnel.layers['unpaid-holds']) this.#holds.accepted(request);
+  }
+
+  repeated({ sku, requestId, userId }: ValidReservation): void {
+    this.#known.add(sku.skuId, requestId, userId);
+  }
+
+  /** Redis said SOLD_OUT; what the client hears. `askedAtMs`: monotonic, before the call. */
+  soldOut({ sku, requestId }: ValidReservation, proof: SoldOut | null, askedAtMs: number): GatewayAnswer {
+    const mark = this.#marks.get(sku.skuId);
+    if (mark === undefined) return refused('SOLD_OUT', requestId);
+    if (proof !== null) mark.told(proof, askedAtMs);
+    const kind = mark.kindIfSoldOut;
+    return soldOut(kind, requestId, mark.retryAfterMs(kind));
+  }
+
+  sent(outcome: SendOutcome): void {
+    if (this.#deps.config.tuning.funnel.layers.breaker) this.#breaker.sent(outcome);
+  }
+
+  paused(): void {
+    this.#pausedAtMs = performance.now();
+  }
+
+  /** How the entry of a SKU stands for a new request, from memory alone. */
+  entryState(skuId: string): EntryState {
+    const { layers } = this.#deps.config.tuning.funnel;
+    const now = performance.now();
+    if (now - this.#pausedAtMs < RECENT_MS) return 'PAUSED';
+    const kind = this.#marks.get(skuId)?.kind() ?? null;
+    if (kind !== null) return kind;
+    if (layers.breaker && this.#breaker.state !== 'closed') return 'PAUSED';
+    const limit = this.#limit?.stateOf(skuId) ?? 'open';
+    if (limit === 'closed') return 'QUEUE_FULL';
+    if (limit === 'narrowed' || now - this.#instance.lastRefusedAtMs < RECENT_MS) return 'THROTTLED';
+    return 'OPEN';
+  }
+
+  get counts(): Funnel['counts'] {
+    return this.#funnel.counts;
+  }
+
+  async close(): Promise<void> {
+    await this.#limit?.close();
+  }
+}
