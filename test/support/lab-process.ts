@@ -9,6 +9,9 @@ import type { RunVerdict } from '../../src/facts/verdict.js';
 
 export const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = join(REPOSITORY, 'dist', 'cli.js');
+/** Inherited by everything that a lab of this test process starts, servers included, so that other labs on the machine are not taken for ours. */
+const MARK = `SECKILL_LAB_MARK_TEST=${String(process.pid)}-${String(Date.now())}`;
+const [MARK_NAME = '', MARK_VALUE = ''] = MARK.split('=');
 
 export interface Finished {
   /** null: ended by a signal. */
@@ -33,7 +36,7 @@ export function freshFolder(name: string): string {
 export function startLab(args: readonly string[], options: { readonly env?: NodeJS.ProcessEnv; readonly cli?: string; readonly cwd?: string } = {}): LabProcess {
   const child = spawn(process.execPath, [options.cli ?? CLI, ...args], {
     cwd: options.cwd ?? REPOSITORY,
-    env: { ...process.env, CI: 'true', ...options.env },
+    env: { ...process.env, CI: 'true', [MARK_NAME]: MARK_VALUE, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -83,8 +86,10 @@ export function verdictOf(finished: Finished): RunVerdict {
   }
 }
 
+/** null: gone, or not ours. */
 function commandOf(pid: string): string | null {
   try {
+    if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(MARK)) return null;
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
     return null;

@@ -37,6 +37,11 @@ interface Ward {
 
 type Answer = OpenAnswer | SpawnAnswer | ListAnswer | EndAnswer | Record<string, never>;
 
+/** Servers get an environment of their own; only these pass through, so that whoever started a lab can find everything it left running. */
+function leftoverMarks(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('SECKILL_LAB_MARK_') && value !== undefined ? [[name, value]] : [])));
+}
+
 /**
  * One reaper. `serve` a connection; `end` sweeps once, however often and by whomever it is called.
  * @param onEnded called when everything is gone; the process may exit.
@@ -93,7 +98,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
     return new Promise((resolve, reject) => {
       const child = spawn(request.command, [...request.args], {
         cwd: request.workingFolder,
-        env: { ...request.env },
+        env: { ...leftoverMarks(), ...request.env },
         // A session of its own: a Ctrl-C at the lab's terminal must not reach it, and its group can be signalled as one.
         detached: true,
         stdio: ['ignore', output, output],
