@@ -9,13 +9,13 @@ test('one name with several label values is one metric with several series', asy
   metrics.counter('message_send_total', 'Sends', { outcome: 'sent' }).add(2);
   metrics.counter('message_send_total', 'Sends', { outcome: 'unknown' }).add();
   metrics.gauge('reservation_pending_count', 'Pending').set(7);
-  metrics.histogram('reservation_lua_duration_seconds', 'Lua').observe(0.02);
+  metrics.histogram('reservation_lua_duration', 'Lua').observe(0.02);
 
   const text = await metrics.text();
   expect(text).toContain('message_send_total{outcome="sent",role="scanner",instance="scanner-1"} 3');
   expect(text).toContain('message_send_total{outcome="unknown",role="scanner",instance="scanner-1"} 1');
   expect(text).toContain('reservation_pending_count{role="scanner",instance="scanner-1"} 7');
-  expect(text).toContain('reservation_lua_duration_seconds_count{role="scanner",instance="scanner-1"} 1');
+  expect(text).toContain('reservation_lua_duration_count{role="scanner",instance="scanner-1"} 1');
 });
 
 test('registries are separate', async () => {

@@ -56,7 +56,7 @@ export function businessGauges(metrics: RoleMetrics, config: Pick<RoleConfig, 's
   const pending = metrics.gauge('compensation_pending_count', 'Compensations not yet done');
   const dead = metrics.gauge('compensation_dead_count', 'Compensations given up, left to a human');
   const unmatched = metrics.gauge('payment_unmatched_count', 'Payments that fit no order, left to a human');
-  const manual = metrics.gauge('reservation_manual_required_count', 'Reservations that wait for a human');
+  const manual = metrics.gauge('reservation_manual_required', 'Reservations that wait for a human');
   const oldest = metrics.gauge('outbox_oldest_age', 'Seconds that the most overdue event of the Outbox has waited to be sent');
   const orders = named(OrderStatus).map(([status, code]) => [metrics.gauge('postgres_orders_count', 'Orders by state', { status }), code] as const);
   const units = named(TokenStatus).map(([status, code]) => [metrics.gauge('inventory_token_count', 'Units by state, for the token allocator', { status }), code] as const);

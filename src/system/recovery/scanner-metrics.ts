@@ -16,6 +16,8 @@ export interface ScannerRecorders {
   readonly manualWaiting: GaugeRecorder;
   readonly manualOldestSeconds: GaugeRecorder;
   readonly leaseLost: CounterRecorder;
+  /** Unix seconds. */
+  readonly lastPass: GaugeRecorder;
 }
 
 export function scannerRecorders(metrics: RoleMetrics): ScannerRecorders {
@@ -30,6 +32,7 @@ export function scannerRecorders(metrics: RoleMetrics): ScannerRecorders {
     handedOver: (outcome) => metrics.counter('reservation_handed_over_total', 'Reservations past their recovery deadline', { outcome }),
     manualWaiting: metrics.gauge('reservation_manual_required', 'Reservations that wait for a human'),
     manualOldestSeconds: metrics.gauge('reservation_oldest_manual_age_seconds', 'For how long the oldest of them has been waiting'),
+    lastPass: metrics.gauge('seckill_scanner_last_pass_timestamp_seconds', 'When the scanner last ended a round over all SKUs with its stores there, Unix time'),
     leaseLost: metrics.counter('reservation_lease_lost_total', 'Pages left because their lease had run out'),
   };
 }

@@ -67,6 +67,8 @@ export function startScanner({ stock, judge, producer, metrics }: ScannerDepende
   async function loop(): Promise<void> {
     for (let failures = 0; !bell.rung(); ) {
       failures = (await scanAll()) ? failures + 1 : 0;
+      // Real time, whatever the role's clock says: it is compared with the clock of whoever alerts.
+      if (failures === 0) tools.recorders.lastPass.set(Date.now() / 1_000);
       await watch();
       if (failures === 1) surroundings.log('warn', 'Redis or PostgreSQL is away; nothing can be recovered until it is back');
       await bell.wait(tuning.scannerIntervalMs * Math.min(1 + failures, BACKOFF_MAX_INTERVALS));

@@ -13,6 +13,7 @@ import { openConnection, whenReady } from './redis-connection.js';
 import { reserve } from './reserve.js';
 import { loadScripts, type ScriptName } from './script-loader.js';
 import { bindStock } from './stock-connection.js';
+import { stockFigures } from './stock-figures.js';
 import type { StockPort, WarmUp } from './stock-port.js';
 import { createStockView, type StockView } from './stock-view.js';
 import { warmUp, type WarmUpResult } from './warm-up.js';
@@ -69,6 +70,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
       return result.outcome === 'done' ? { outcome: 'done', meta: result.value } : result;
     },
     claimPending: (sku, leaseMs, limit) => claimPending(connection, sku, leaseMs, limit),
+    figures: (sku) => stockFigures(connection, sku),
     project: (sku, updates) => project(connection, sku, updates),
     warmUp: (sku, what) => warmUp(connection, sku, what),
     scanRecords: (sku, cursor, count) => scanRecords(connection, sku, cursor, count),

@@ -95,9 +95,9 @@ function isReply(value: unknown): value is readonly string[] {
 
 function recordersOf(metrics: RoleMetrics, operation: string): OperationRecorders {
   const errors = (outcome: string): CounterRecorder =>
-    metrics.counter('reservation_lua_errors_total', 'Redis calls that did not end as done', { operation, outcome });
+    metrics.counter('reservation_lua_errors', 'Redis calls that did not end as done', { operation, outcome });
   return {
-    duration: metrics.histogram('reservation_lua_duration_seconds', 'Duration of Redis calls as the role sees it', { operation }),
+    duration: metrics.histogram('reservation_lua_duration', 'Seconds of a call to Redis, script or command, as the role sees it', { operation }),
     refused: errors('surely-not-done'),
     unknown: errors('unknown'),
   };

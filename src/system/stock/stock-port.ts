@@ -6,6 +6,7 @@
 import type { CallOutcome, ReserveCode } from '../../domain/reason-codes.js';
 import type { MessageId, OrderId, RequestId, ReservationId, SkuKey, UserId } from '../../domain/ids.js';
 import type { RedisRecordState } from '../../domain/status-codes.js';
+import type { StockFigures } from './stock-figures.js';
 
 export interface ReserveRequest {
   readonly requestId: RequestId;
@@ -120,6 +121,8 @@ export interface StockPort {
    */
   claimPending(sku: SkuKey, leaseMs: number, limit: number): Promise<ClaimReply>;
   project(sku: SkuKey, updates: readonly ProjectionUpdate[]): Promise<readonly ProjectionReply[]>;
+  /** Sizes and replication, for gauges; null: no answer. Absent: this stock has no server to ask. */
+  figures?(sku: SkuKey): Promise<StockFigures | null>;
   /** The connection is up and the primary answers. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
