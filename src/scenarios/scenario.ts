@@ -1,7 +1,8 @@
 /**
  * A scenario: one file that reads as a story. Claim in the header; load, faults, settling and judges in the value. No I/O.
  */
-import type { LoadSpec } from '../facts/load-spec.js';
+import { DEFAULT_FUNNEL, type FunnelLayerName, type FunnelTuning } from '../domain/funnel.js';
+import type { ChannelFaults, LoadSpec } from '../facts/load-spec.js';
 import type { ActivityRules, ServiceLevelSpec } from '../facts/facts.js';
 import type { RoleTuning } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
@@ -42,7 +43,23 @@ export const SAFETY_INVARIANTS = [
   'legal-state-path',
 ] as const;
 
+/** What holds besides where orders end: paid, cancelled, timed out, refunded. */
+export const LIFE_INVARIANTS = [...SAFETY_INVARIANTS, 'release-once', 'paid-never-cancelled'] as const;
+
 export const USUAL_ROLES = { gateway: 1, consumer: 1, scanner: 1, relay: 1, projector: 1 } as const;
+
+/** With everything that ends orders. */
+export const LIFE_ROLES = { ...USUAL_ROLES, payment: 1, closer: 1, compensator: 1 } as const;
+
+/** The funnel with some layers on and the rest off, and what else is changed. */
+export function funnelWith(layers: readonly FunnelLayerName[], changes: Partial<Omit<FunnelTuning, 'layers'>> = {}): FunnelTuning {
+  return { ...DEFAULT_FUNNEL, ...changes, layers: { ...DEFAULT_FUNNEL.layers, ...Object.fromEntries(layers.map((layer) => [layer, true])) } };
+}
+
+/** A channel that calls back once per payment and tells the truth. */
+export const PLAIN_CHANNEL: ChannelFaults = { unannounced: 0, pendingFirst: 0, repeated: 0, contradicted: 0, wrongAmount: 0, unknownOrder: 0 };
+/** A channel that does all that channels do. */
+export const ROUGH_CHANNEL: ChannelFaults = { unannounced: 0.1, pendingFirst: 0.1, repeated: 0.2, contradicted: 0.05, wrongAmount: 0.03, unknownOrder: 0.02 };
 
 /** A cancelled unit goes back on sale; who cancelled may not buy again. */
 export const USUAL_RULES: ActivityRules = { restockOnCancel: true, rebuyAfterCancel: false };

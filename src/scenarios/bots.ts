@@ -1,0 +1,25 @@
+/**
+ * bots: half of all arrivals are bots with no permit, a forged one, one that is over, or one that was shown before, from a handful of devices (papers `000` §10.1,
+ * `004` §2).
+ *
+ * Claim: they get nothing and eat no stock; people with a permit buy as if they were alone.
+ */
+import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, funnelWith, type Scenario } from './scenario.js';
+
+export const bots: Scenario = {
+  name: 'bots',
+  claim: 'Bots without a good permit get nothing and eat no stock; everyone else buys as if they were alone.',
+  stock: 800,
+  load: {
+    ...USUAL_CLIENTS,
+    ratePerSecond: 1_000,
+    durationMs: 8_000,
+    permits: { validForMs: 600_000, bots: { noPermit: 0.3, forgedPermit: 0.1, expiredPermit: 0.05, replayedPermit: 0.05, devices: 20 } },
+  },
+  roles: USUAL_ROLES,
+  tuning: { funnel: funnelWith(['permit', 'user-bucket', 'device-bucket']) },
+  faults: [],
+  settleBoundMs: 30_000,
+  invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
+  serviceLevels: [{ name: 'drained', bound: 10_000 }],
+};

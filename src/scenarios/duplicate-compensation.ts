@@ -1,0 +1,26 @@
+/**
+ * duplicate-compensation: releases and compensations that are done come again, round after round (papers `000` §9.4, `001` §8.2).
+ *
+ * Claim: a unit is given back to Redis once per reservation, whatever is repeated.
+ */
+import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+
+export const duplicateCompensation: Scenario = {
+  name: 'duplicate-compensation',
+  claim: 'Releases and compensations delivered again and again give each unit back once.',
+  stock: 600,
+  load: {
+    ...USUAL_CLIENTS,
+    ratePerSecond: 150,
+    durationMs: 14_000,
+    payers: {
+      shares: { inTime: 0.3, late: 0.1, twice: 0.1, refund: 0.1, cancel: 0.2 }, channel: PLAIN_CHANNEL, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 3_000, lateAfterMsMax: 4_000, callbackAfterMs: 50,
+    },
+  },
+  roles: LIFE_ROLES,
+  tuning: { paymentWindowMs: 2_500 },
+  faults: ['duplicate-compensation@t=6s,n=500,rounds=4,gap=2s'],
+  settleBoundMs: 60_000,
+  invariants: LIFE_INVARIANTS,
+  serviceLevels: [{ name: 'drained', bound: 30_000 }],
+};
