@@ -63,6 +63,16 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runDown } = await import('./commands/down.js');
     finish(await runDown(options, processIo));
   });
+  const dlq = program.command('dlq').description('dead letters of a running system');
+  const onSystem = (command: Command): Command => command.option('--stack-file <file>', 'the running stack', 'stack.json').requiredOption('--namespace <id>', 'of the system, as in the manifest of its run');
+  onSystem(dlq.command('list').description('what could not be worked off, and which reservations wait for a human')).option('--status <status>', 'open, replayed, closed or all', 'open').option('--json', 'as JSON').action(async (options: Record<string, never>) => {
+    const { runDlqList } = await import('./commands/dlq.js');
+    finish(await runDlqList(options, processIo));
+  });
+  onSystem(dlq.command('replay').description('send originals again, once each')).addOption(new Option('--id <id>', 'a dead letter; may be given again').argParser(collect)).option('--all', 'every open one').action(async (options: Record<string, never>) => {
+    const { runDlqReplay } = await import('./commands/dlq.js');
+    finish(await runDlqReplay(options, processIo));
+  });
   program
     .command('probe')
     .description('closed-loop saturation probe of a gateway (autocannon); says nothing about latency under load')

@@ -1,5 +1,5 @@
 -- Dead letters, oldest first, with the state of their reservation.
--- $1 int only this status, null: all · $2 int at most so many
+-- $1 int only this status, null: all · $2 int at most so many, null: all
 SELECT d.dead_letter_id, d.cause, d.detail, d.attempts, d.message_id::text, d.reservation_id::text, d.status::int, d.resolution,
        d.first_seen_at, d.dead_at, r.status::int AS reservation_status
   FROM dead_letter AS d

@@ -35,6 +35,6 @@ export function reservationOf(letter: DeadLetter, namespace: Namespace): { reado
 
 /** null: there is nothing to end. `record`: what Redis holds under the letter's request id. */
 export function endingFor(letter: DeadLetter, sku: SkuKey, record: StockRecord | null): Ending | null {
-  if (record === null || record.reservationId !== letter.reservationId) return null;
+  if (record?.reservationId !== letter.reservationId) return null;
   return { how: CLASS_OF[letter.cause] === 'unknown' ? 'hand-over' : 'close', reservation: endingOf(sku, record) };
 }
