@@ -9,7 +9,7 @@ import { edited, type Draft } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 import { invariantNamed } from './registry.js';
 
-const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.1, paid: 0.1 }, seed: 5 };
+const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.2, paid: 0.2 }, seed: 5 };
 export const TOKEN = handWrittenFacts(LIVELY);
 export const ROW = handWrittenFacts({ ...LIVELY, allocator: 'row' });
 export const REFUSED = handWrittenFacts({ fates: { rejected: 0.3, closed: 0.3 }, seed: 5 });

@@ -15,16 +15,17 @@ export interface StateStep {
 }
 
 export interface CommitHistory {
-  /** By order id, reservation id, token id. */
+  /** By order id, reservation id, token id, payment id. */
   readonly orders: ReadonlyMap<string, readonly StateStep[]>;
   readonly reservations: ReadonlyMap<string, readonly StateStep[]>;
   readonly tokens: ReadonlyMap<string, readonly StateStep[]>;
+  readonly payments: ReadonlyMap<string, readonly StateStep[]>;
   /** Why the log cannot be believed, or not all of it. */
   readonly problems: readonly string[];
 }
 
 /** The key column of each table with a state, as the migrations name it. */
-export const STATEFUL_TABLES = { orders: 'order_id', inventory_reservation: 'reservation_id', inventory_token: 'token_id' } as const;
+export const STATEFUL_TABLES = { orders: 'order_id', inventory_reservation: 'reservation_id', inventory_token: 'token_id', payment_record: 'payment_id' } as const;
 type StatefulTable = keyof typeof STATEFUL_TABLES;
 type Paths = Map<string, StateStep[]>;
 
@@ -61,9 +62,9 @@ function isStateful(table: string): table is StatefulTable {
 }
 
 export const commitHistoryOf: (facts: Facts) => CommitHistory = rememberedPerFacts((facts) => {
-  const paths: Record<StatefulTable, Paths> = { orders: new Map(), inventory_reservation: new Map(), inventory_token: new Map() };
+  const paths: Record<StatefulTable, Paths> = { orders: new Map(), inventory_reservation: new Map(), inventory_token: new Map(), payment_record: new Map() };
   const problems: string[] = [];
-  const result = { orders: paths.orders, reservations: paths.inventory_reservation, tokens: paths.inventory_token, problems };
+  const result = { orders: paths.orders, reservations: paths.inventory_reservation, tokens: paths.inventory_token, payments: paths.payment_record, problems };
   if (!facts.commitLog.present) return result;
   let lastLsn = -1n;
   for (const transaction of facts.commitLog.value.transactions) {
@@ -97,10 +98,11 @@ function clockProblems(facts: Facts, transactions: readonly CommittedTransaction
 }
 
 function disagreements(facts: Facts, log: Omit<CommitHistory, 'problems'>): string[] {
-  const { orders, reservations, tokens } = postgresOf(facts);
+  const { orders, reservations, tokens, payments } = postgresOf(facts);
   return [
     ...disagreement('order', log.orders, new Map(orders.map((row) => [row.orderId, row.status])), true),
     ...disagreement('reservation', log.reservations, new Map(reservations.map((row) => [row.reservationId, row.status])), true),
+    ...disagreement('payment', log.payments, new Map(payments.map((row) => [row.paymentId, row.status])), true),
     // Tokens were seeded before the log begins: one that never changed is not in it.
     ...disagreement('token', log.tokens, new Map(tokens.map((row) => [row.tokenId, row.status])), false),
   ];

@@ -33,7 +33,7 @@ export function deniedWithOrder(facts: Facts): readonly FinalDenial[] {
     const request = unheard.get(root);
     const code = lastHeard(columns, arrivals);
     const twoPayloads = arrivals.some((index) => plan.kind[index] === CONFLICT_KIND);
-    const final = code === 'SOLD_OUT' || code === 'USER_HAS_ONE' || (code === 'IDEMPOTENCY_CONFLICT' && !twoPayloads);
+    const final = code === 'SOLD_OUT' || code === 'TEMP_SOLD_OUT' || code === 'FINAL_SOLD_OUT' || code === 'USER_HAS_ONE' || (code === 'IDEMPOTENCY_CONFLICT' && !twoPayloads);
     if (final && request !== undefined) denials.push({ ...request, code });
   }
   return denials;

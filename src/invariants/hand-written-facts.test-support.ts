@@ -3,7 +3,7 @@
  * hold. Used by tests only; it shares no code with the system and none with the judges.
  */
 import { arrivalKindAt, expandArrivalPlan, requestIdAt, seededRandom, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
-import type { Facts, RunFacts } from '../facts/facts.js';
+import type { ActivityRules, Facts, RunFacts } from '../facts/facts.js';
 import { measureGenerator } from '../facts/load-honesty.js';
 import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../domain/reason-codes.js';
 import { HTTP_STATUS_OF } from '../domain/answer.js';
@@ -11,7 +11,7 @@ import { ARRIVAL_OUTCOMES, type ArrivalOutcome, type Telling } from '../facts/hi
 import { DEFAULT_MIX, type TrafficMix } from '../facts/load-spec.js';
 import { namespaceOf } from '../domain/namespace.js';
 import type { AllocatorStrategy } from '../domain/role-config.js';
-import { HandWrittenStores, type Fate, type Made } from './hand-written-stores.test-support.js';
+import { FATES, HandWrittenStores, type Fate, type Made } from './hand-written-stores.test-support.js';
 import { INVARIANTS } from './registry.js';
 
 export interface WorldOptions {
@@ -26,12 +26,16 @@ export interface WorldOptions {
   readonly lostAnswerShare: number;
   /** Share of messages that stand in the topic twice. */
   readonly duplicateShare: number;
-  /** Share of reservations that end so, in this order; the rest is ordered and unpaid. */
+  /** Share of reservations that end so, in the order of `FATES`; the rest is ordered and unpaid. */
   readonly fates: Readonly<Partial<Record<Exclude<Fate, 'ordered'>, number>>>;
+  readonly rules: ActivityRules;
+  /** From a reservation until its payer, its canceller or the closer acts. Short: units and users come back while the storm goes on. */
+  readonly endsAfterUs: number;
 }
 
 const USUAL: WorldOptions = {
   arrivals: 40, stock: 10, allocator: 'token', seed: 1, mix: {}, limitedShare: 0, lostAnswerShare: 0, duplicateShare: 0, fates: {},
+  rules: { restockOnCancel: true, rebuyAfterCancel: false }, endsAfterUs: 2_000_000,
 };
 
 /** Mono time of the first arrival and its wall time. */
@@ -52,8 +56,8 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     },
     stock: options.stock,
     strategies: { consumer: 'single', allocator: options.allocator },
-    rules: { restockOnCancel: true, rebuyAfterCancel: false },
-    admission: null,
+    rules: options.rules,
+    admission: { maxOldestAgeMs: 500, controlPeriodMs: 100 },
     failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
     clock: {
       atStart: { monoUs: START_US - 1_000_000, wallUs: START_WALL_US - 1_000_000 },
@@ -113,20 +117,19 @@ export function handWrittenFacts(given: Partial<WorldOptions> = {}): Facts {
   const plan = expandArrivalPlan(run.load);
   const random = seededRandom(options.seed + 77);
   const told = new Told(plan);
-  const stores = new HandWrittenStores(run, START_WALL_US - START_US);
+  const stores = new HandWrittenStores(run, START_WALL_US - START_US, endUs - 17_000_000, options.endsAfterUs);
   const made = decideArrivals(options, run, plan, random, told, stores);
-  for (const reservation of made.values()) stores.settle(reservation, random() < options.duplicateShare);
-  stores.cancelDue();
-  lastPolls(made, told, endUs - 5_000_000);
+  stores.advance(Infinity);
+  lastPolls(made, told, stores, endUs - 5_000_000);
   const present = <T>(value: T): { readonly present: true; readonly value: T } => ({ present: true, value });
   const { tellings, ...columns } = told;
   return {
     run,
-    history: present({ columns, tellings, payerTellings: [], generator: measureGenerator(columns, { cpuSeconds: 1, maxTickGapUs: 1_000 }), complete: true, problems: [] }),
+    history: present({ columns, tellings, payerTellings: stores.payerTellings, generator: measureGenerator(columns, { cpuSeconds: 1, maxTickGapUs: 1_000 }), complete: true, problems: [] }),
     redis: present(stores.redisFacts()),
-    kafka: present(stores.kafkaFacts()),
-    postgres: present(stores.postgresFacts()),
-    commitLog: present({ transactions: stores.transactions }),
+    kafka: present(stores.rows.kafkaFacts()),
+    postgres: present(stores.rows.postgresFacts()),
+    commitLog: present({ transactions: stores.rows.transactions }),
     faults: present([]),
     settle: present({ healedUs: endUs - 18_000_000, drainedUs: endUs - 17_000_000, boundMs: 10_000, open: [], quiesced: true, quiesceProblems: [] }),
     metrics: present({}),
@@ -135,7 +138,8 @@ export function handWrittenFacts(given: Partial<WorldOptions> = {}): Facts {
 
 function fateOf(options: WorldOptions, draw: number): Fate {
   let upTo = 0;
-  for (const fate of ['closed', 'rejected', 'cancelled', 'paid'] as const) {
+  for (const fate of FATES) {
+    if (fate === 'ordered') break;
     upTo += options.fates[fate] ?? 0;
     if (draw < upTo) return fate;
   }
@@ -145,14 +149,14 @@ function fateOf(options: WorldOptions, draw: number): Fate {
 /** What Redis and the gateway would say to each arrival in turn. Returns what was reserved, by request id. */
 function decideArrivals(options: WorldOptions, run: RunFacts, plan: ArrivalPlan, random: () => number, told: Told, stores: HandWrittenStores): Map<string, Made> {
   const made = new Map<string, Made>();
-  const users = new Set<string>();
   for (let index = 0; index < plan.length; index += 1) {
     const kind = arrivalKindAt(plan, index);
     const requestId = requestIdAt(run.load, plan, index);
     const userId = userIdAt(plan, index);
     const sentUs = told.sentUs[index] ?? 0;
+    stores.advance(sentUs);
     const known = made.get(requestId);
-    const [limited, lost, fate] = [random(), random(), random()];
+    const [limited, lost, fate, twice] = [random(), random(), random(), random()];
     const refuse = (code: AnswerCode): void => {
       told.answer(index, code, HTTP_STATUS_OF[code], null);
     };
@@ -161,13 +165,14 @@ function decideArrivals(options: WorldOptions, run: RunFacts, plan: ArrivalPlan,
     else if (known !== undefined && known.conflicting !== (kind === 'conflict')) refuse('IDEMPOTENCY_CONFLICT');
     else if (known !== undefined) {
       known.arrivals.push(index);
-      told.answer(index, stores.stateAt(known, sentUs + 2_000), 200, known.reservationId);
-    } else if (users.has(userId)) refuse('USER_HAS_ONE');
-    else if (made.size >= options.stock) refuse('SOLD_OUT');
+      told.answer(index, stores.stateOf(known), 200, known.reservationId);
+    } else if (stores.isMarked(userId)) refuse('USER_HAS_ONE');
+    else if (!stores.hasStock()) refuse('SOLD_OUT');
     else {
-      const reservation = stores.reserve({ requestId, userId, conflicting: kind === 'conflict', fate: fateOf(options, fate), reservedUs: sentUs + 1_000, arrival: index });
+      const reservation = stores.reserve({
+        requestId, userId, conflicting: kind === 'conflict', fate: fateOf(options, fate), twice: twice < options.duplicateShare, reservedUs: sentUs + 1_000, arrival: index,
+      });
       made.set(requestId, reservation);
-      users.add(userId);
       told.answer(index, 'QUEUED', 202, reservation.reservationId);
     }
     if (lost < options.lostAnswerShare) told.lose(index);
@@ -176,11 +181,12 @@ function decideArrivals(options: WorldOptions, run: RunFacts, plan: ArrivalPlan,
 }
 
 /** After settling every client that was accepted, or does not know, asks once more. */
-function lastPolls(made: ReadonlyMap<string, Made>, told: Told, atUs: number): void {
-  for (const { requestId, userId, reservationId, arrivals, fate, orderId } of made.values()) {
-    const code: AnswerCode = fate === 'rejected' ? 'REJECTED' : fate === 'closed' || fate === 'cancelled' ? 'RELEASED' : 'ORDERED';
+function lastPolls(made: ReadonlyMap<string, Made>, told: Told, stores: HandWrittenStores, atUs: number): void {
+  for (const reservation of made.values()) {
+    const { requestId, userId, reservationId, arrivals, orderId } = reservation;
+    const code = stores.stateOf(reservation);
     told.tellings.push({
-      kind: 'final-poll', arrival: arrivals[0] ?? 0, requestId, userId, askedUs: atUs, answeredUs: atUs + 2_000, httpStatus: 200, code, reservationId,
+      kind: 'final-poll', arrival: arrivals[0] ?? 0, requestId, userId, askedUs: atUs, answeredUs: atUs + 2_000, httpStatus: code === 'QUEUED' ? 202 : 200, code, reservationId,
       orderId: code === 'ORDERED' ? orderId : null, location: null,
     });
   }

@@ -1,13 +1,22 @@
-/** What the stores of a hand-written world hold: each reservation is walked to its fate, and every step is written where the right system writes it. */
+/**
+ * The lives of the reservations in a hand-written world: each is walked to its fate in order of time, through Redis, the topics and PostgreSQL, the way
+ * the right system would. Units and marks that come back are there for whoever asks later.
+ */
 import type { AnswerCode } from '../domain/reason-codes.js';
 import type { RunFacts } from '../facts/facts.js';
-import type {
-  CommittedTransaction, EventLogRecord, InboxRow, KafkaFacts, LedgerRow, OrderLogRecord, OrderRow, OutboxRow, PostgresFacts, RedisFacts, RedisRecord,
-  ReservationRow, RowChange, TokenRow,
-} from '../facts/store-facts.js';
+import type { PayerTelling } from '../facts/history.js';
+import type { RedisFacts, RedisRecord, RowChange } from '../facts/store-facts.js';
+import { HandWrittenRows, PRICE, uuid, type Names } from './hand-written-rows.test-support.js';
 
-/** ordered: unpaid. paid. cancelled: ordered, then given back. rejected: refused by the consumer. closed: ended by the scanner, never sent. */
-export type Fate = 'ordered' | 'paid' | 'cancelled' | 'rejected' | 'closed';
+/**
+ * How a reservation ends. Without an order: `rejected` by the consumer, `closed` by the scanner and never sent, `manual` for a human, `deadLetter` given up on.
+ * With one: `ordered` and unpaid, `paid`, `cancelled` by its user, `expired`, `latePaid` after it expired, `paidTwice`, `mismatched` by a wrong amount,
+ * `refunded` after it was paid.
+ */
+export const FATES = [
+  'closed', 'rejected', 'manual', 'deadLetter', 'cancelled', 'expired', 'latePaid', 'paid', 'paidTwice', 'mismatched', 'refunded', 'ordered',
+] as const;
+export type Fate = (typeof FATES)[number];
 
 export interface Wanted {
   readonly requestId: string;
@@ -15,239 +24,230 @@ export interface Wanted {
   /** Reserved by the arrival with the other payload. */
   readonly conflicting: boolean;
   readonly fate: Fate;
+  /** Its message stands in the topic twice. */
+  readonly twice: boolean;
   /** Monotonic. */
   readonly reservedUs: number;
   readonly arrival: number;
 }
 
-export interface Made extends Wanted {
-  readonly reservationId: string;
-  readonly messageId: string;
-  readonly orderId: string;
+export interface Made extends Wanted, Names {
   readonly arrivals: number[];
+  readonly record: { -readonly [Field in keyof RedisRecord]: RedisRecord[Field] };
 }
 
-type Row = Readonly<Record<string, string | null>>;
-
-/** From reservation to commit, and to a later change of the order. */
+/** From reservation to commit; from a commit until Redis shows it; between two acts of a payer. */
 const COMMIT_AFTER_US = 50_000;
-const LATER_US = 3_000_000;
+const SHOWN_AFTER_US = 20_000;
+const ACT_US = 100_000;
+const PAYMENT_WINDOW_US = 900_000_000;
 
-function uuid(kind: number, number: number): string {
-  return `00000000-0000-7000-8${String(kind).padStart(3, '0')}-${number.toString(16).padStart(12, '0')}`;
+function numberOf(made: Made): number {
+  return Number.parseInt(made.reservationId.slice(-12), 16);
+}
+
+function paymentIdOf(made: Made): string {
+  return uuid(4, numberOf(made));
 }
 
 export class HandWrittenStores {
-  readonly transactions: CommittedTransaction[] = [];
+  readonly rows: HandWrittenRows;
+  readonly payerTellings: PayerTelling[] = [];
   readonly #run: RunFacts;
-  readonly #wallMinusMonoUs: number;
-  readonly #records: RedisRecord[] = [];
-  readonly #orders: OrderRow[] = [];
-  readonly #reservations: ReservationRow[] = [];
-  readonly #ledger: LedgerRow[] = [];
-  readonly #inbox: InboxRow[] = [];
-  readonly #outbox: OutboxRow[] = [];
-  readonly #events: EventLogRecord[] = [];
-  readonly #messages: OrderLogRecord[] = [];
-  readonly #tokens: TokenRow[];
-  readonly #nextOffset = [0, 0];
-  readonly #later: (() => void)[] = [];
-  #allocated = 0;
+  readonly #endsAfterUs: number;
+  readonly #records: Made['record'][] = [];
+  readonly #users = new Map<string, string>();
+  readonly #due: { readonly atUs: number; readonly act: () => void }[] = [];
+  #stock: number;
   #made = 0;
 
-  constructor(run: RunFacts, wallMinusMonoUs: number) {
+  constructor(run: RunFacts, wallMinusMonoUs: number, endUs: number, endsAfterUs: number) {
+    this.rows = new HandWrittenRows(run, wallMinusMonoUs, endUs);
     this.#run = run;
-    this.#wallMinusMonoUs = wallMinusMonoUs;
-    const count = run.strategies.allocator === 'token' ? run.stock : 0;
-    this.#tokens = Array.from({ length: count }, (_, index) => ({ tokenId: String(index + 1), skuId: run.load.skuId, status: 0, reservationId: null }));
+    this.#endsAfterUs = endsAfterUs;
+    this.#stock = run.stock;
+  }
+
+  hasStock(): boolean {
+    return this.#stock > 0;
+  }
+
+  isMarked(userId: string): boolean {
+    return this.#users.has(userId);
   }
 
   reserve(wanted: Wanted): Made {
     this.#made += 1;
     const number = this.#made;
-    return { ...wanted, reservationId: uuid(1, number), messageId: uuid(2, number), orderId: String(9_100_000_000_000_000_000n + BigInt(number)), arrivals: [wanted.arrival] };
-  }
-
-  /** What a query hears at this moment. */
-  stateAt(made: Made, atUs: number): AnswerCode {
-    const ordered = made.fate === 'ordered' || made.fate === 'paid' || made.fate === 'cancelled';
-    return ordered && atUs > made.reservedUs + COMMIT_AFTER_US + 5_000 && atUs < made.reservedUs + LATER_US ? 'ORDERED' : 'QUEUED';
-  }
-
-  settle(made: Made, twice: boolean): void {
-    const committedUs = made.reservedUs + COMMIT_AFTER_US;
-    if (made.fate !== 'closed') for (let copy = 0; copy < (twice ? 2 : 1); copy += 1) this.#send(made);
-    if (made.fate === 'closed') this.#end(made, 50, null, 'RESERVATION_RELEASED', committedUs, []);
-    else if (made.fate === 'rejected') this.#end(made, 20, 'REJECTED_EXPIRED', 'RESERVATION_REJECTED', committedUs, [this.#receive(made, 'REJECTED_EXPIRED', null)]);
-    else this.#order(made, committedUs);
-    this.#records.push({
-      requestId: made.requestId, userId: made.userId, reservationId: made.reservationId, messageId: made.messageId, payloadHash: 'ab'.repeat(32), purchaseNo: 1,
-      state: made.fate === 'rejected' ? 'R' : made.fate === 'closed' || made.fate === 'cancelled' ? 'L' : 'O',
-      reservedAtMs: this.#wallMs(made.reservedUs), expiresAtMs: this.#wallMs(made.reservedUs) + 300_000,
-      orderId: made.fate === 'rejected' || made.fate === 'closed' ? null : made.orderId, appliedVersion: 1,
-      reason: null, unitReturned: made.fate !== 'ordered' && made.fate !== 'paid',
-    });
-  }
-
-  /** Payments and cancellations come after all orders, in commit order. */
-  cancelDue(): void {
-    for (const change of this.#later) change();
-  }
-
-  #wallMs(monoUs: number): number {
-    return Math.floor((monoUs + this.#wallMinusMonoUs) / 1000);
-  }
-
-  #commit(monoUs: number, changes: readonly RowChange[]): number {
-    const committedAtUs = monoUs + this.#wallMinusMonoUs;
-    const position = this.transactions.length + 1;
-    this.transactions.push({ xid: 700 + position, lsn: `0/${(position * 256).toString(16).toUpperCase()}`, committedAtUs, changes });
-    return committedAtUs;
-  }
-
-  #send(made: Made): void {
-    const partition = this.#messages.length % 2;
-    const offset = this.#nextOffset[partition] ?? 0;
-    this.#nextOffset[partition] = offset + 1;
-    this.#messages.push({
-      partition, offset: String(offset), appendedAtMs: this.#wallMs(made.reservedUs + 3_000), messageId: made.messageId, reservationId: made.reservationId,
-      requestId: made.requestId, userId: made.userId, skuId: this.#run.load.skuId, reservedAtMs: this.#wallMs(made.reservedUs),
-      expiresAtMs: this.#wallMs(made.reservedUs) + 300_000,
-    });
-  }
-
-  #receive(made: Made, resultCode: string, orderId: string | null): RowChange {
-    const consumerGroup = this.#run.namespace.ordersGroup;
-    this.#inbox.push({ consumerGroup, messageId: made.messageId, reservationId: made.reservationId, resultCode, orderId });
-    return { table: 'consumer_inbox', kind: 'insert', row: { consumer_group: consumerGroup, message_id: made.messageId, reservation_id: made.reservationId, result_code: resultCode, order_id: orderId } };
-  }
-
-  #announce(made: Made, type: string, version: number, monoUs: number): RowChange {
-    const eventId = uuid(3, this.#outbox.length + 1);
-    this.#outbox.push({
-      eventId, dedupKey: `${type}:${made.reservationId}`, aggregateId: made.reservationId, aggregateVersion: version, type, status: 20, retryCount: 0,
-      topic: this.#run.namespace.eventsTopic, availableAtUs: monoUs + this.#wallMinusMonoUs, archived: false,
-    });
-    this.#events.push({
-      partition: 0, offset: String(this.#events.length), appendedAtMs: this.#wallMs(monoUs + 10_000), eventId, type, reservationId: made.reservationId, aggregateVersion: version,
-      orderId: made.orderId, reason: null, returnsUnit: type === 'RESERVATION_RELEASED' || type === 'RESERVATION_REJECTED',
-    });
-    return { table: 'event_outbox', kind: 'insert', row: { event_id: eventId, aggregate_id: made.reservationId, tag: type, status: '0' } };
-  }
-
-  #reservationChange(made: Made, kind: RowChange['kind'], status: number, orderId: string | null): RowChange {
-    const row: Row = { reservation_id: made.reservationId, request_id: made.requestId, user_id: made.userId, status: String(status), order_id: orderId };
-    return { table: 'inventory_reservation', kind, row };
-  }
-
-  #orderChange(made: Made, kind: RowChange['kind'], status: number, tokenId: string | null): RowChange {
-    const row: Row = {
-      order_id: made.orderId, request_id: made.requestId, reservation_id: made.reservationId, source_message_id: made.messageId, user_id: made.userId,
-      sku_id: this.#run.load.skuId, status: String(status), inventory_token_id: tokenId,
+    const names = { reservationId: uuid(1, number), messageId: uuid(2, number), orderId: String(9_100_000_000_000_000_000n + BigInt(number)) };
+    const { requestId, userId, reservedUs } = wanted;
+    const reservedAtMs = this.rows.wallMs(reservedUs);
+    const record: Made['record'] = {
+      requestId, userId, reservationId: names.reservationId, messageId: names.messageId, payloadHash: 'ab'.repeat(32), purchaseNo: 1, state: 'S', reservedAtMs,
+      expiresAtMs: reservedAtMs + 300_000, orderId: null, reason: null, appliedVersion: 0, unitReturned: false,
     };
-    return { table: 'orders', kind, row };
+    this.#records.push(record);
+    this.#users.set(userId, requestId);
+    this.#stock -= 1;
+    const made: Made = { ...wanted, ...names, arrivals: [wanted.arrival], record };
+    this.#at(reservedUs + COMMIT_AFTER_US, (atUs) => { this.#settle(made, atUs); });
+    return made;
   }
 
-  #putReservation(made: Made, status: number, orderId: string | null, failureCode: string | null, version: number, committedAtUs: number): void {
-    const row = {
-      reservationId: made.reservationId, requestId: made.requestId, firstMessageId: made.messageId, userId: made.userId, purchaseNo: 1, status, orderId, failureCode, version,
-      expiresAtUs: made.reservedUs + this.#wallMinusMonoUs + 300_000_000, committedAtUs,
-    };
-    const at = this.#reservations.findIndex((known) => known.reservationId === made.reservationId);
-    this.#reservations.splice(at < 0 ? this.#reservations.length : at, at < 0 ? 0 : 1, row);
-  }
-
-  #putOrder(made: Made, status: number, tokenId: string | null, committedAtUs: number): void {
-    const row = {
-      orderId: made.orderId, requestId: made.requestId, reservationId: made.reservationId, sourceMessageId: made.messageId, userId: made.userId,
-      skuId: this.#run.load.skuId, purchaseNo: 1, inventoryBucket: 0, inventoryTokenId: tokenId, status, totalAmount: '9900', currency: 'CNY', version: 0,
-      expireAtUs: committedAtUs + 900_000_000, paidAtUs: null, cancelledAtUs: null, cancelReason: null,
-      createdAtUs: committedAtUs - 1_000, committedAtUs,
-    };
-    const at = this.#orders.findIndex((known) => known.orderId === made.orderId);
-    this.#orders.splice(at < 0 ? this.#orders.length : at, at < 0 ? 0 : 1, row);
-  }
-
-  #end(made: Made, status: number, failureCode: string | null, event: string, monoUs: number, before: readonly RowChange[]): void {
-    const committedAtUs = this.#commit(monoUs, [...before, this.#reservationChange(made, 'insert', status, null), this.#announce(made, event, 1, monoUs)]);
-    this.#putReservation(made, status, null, failureCode, 1, committedAtUs);
-  }
-
-  /** Takes (+1) or gives back (−1) a unit, or marks it paid (0); writes its ledger entry. Returns the token and the change of the account. */
-  #move(made: Made, type: 10 | 20 | 30, tokenId: string | null): { readonly tokenId: string | null; readonly changes: readonly RowChange[] } {
-    const by = type === 10 ? 1 : type === 20 ? -1 : 0;
-    const token = this.#tokens.find((candidate) => (tokenId === null ? candidate.status === 0 : candidate.tokenId === tokenId)) ?? null;
-    const before = token === null ? this.#allocated : token.status === 0 ? 0 : 1;
-    const total = token === null ? this.#run.stock : 1;
-    this.#allocated += by;
-    const name = type === 10 ? 'ALLOCATE' : type === 20 ? 'RELEASE' : 'SOLD';
-    this.#ledger.push({
-      ledgerId: String(5_000 + this.#ledger.length), idempotencyKey: `${name}:${made.reservationId}`, reservationId: made.reservationId, orderId: made.orderId, bucketNo: 0,
-      inventoryTokenId: token?.tokenId ?? null, type, reason: name, availableDelta: by === 0 ? 0 : -by, allocatedDelta: by, beforeAvailable: total - before, afterAvailable: total - before - by,
-      beforeAllocated: before, afterAllocated: before + by,
-    });
-    if (token === null) {
-      const row: Row = { bucket_no: '0', total_stock: String(total), available_stock: String(total - this.#allocated), allocated_stock: String(this.#allocated) };
-      return { tokenId: null, changes: by === 0 ? [] : [{ table: 'sku_inventory', kind: 'update', row }] };
+  /** Lets everything happen that is due by then, in order of time. */
+  advance(toUs: number): void {
+    for (;;) {
+      const next = this.#due[0];
+      if (next === undefined || next.atUs > toUs) return;
+      this.#due.shift();
+      next.act();
     }
-    const changed = { ...token, status: type === 10 ? 10 : type === 20 ? 0 : 20, reservationId: type === 20 ? null : made.reservationId };
-    this.#tokens.splice(this.#tokens.indexOf(token), 1, changed);
-    return { tokenId: token.tokenId, changes: [{ table: 'inventory_token', kind: 'update', row: { token_id: token.tokenId, status: String(changed.status), reservation_id: changed.reservationId } }] };
   }
 
-  #order(made: Made, monoUs: number): void {
-    const inbox = this.#receive(made, 'ORDER_CREATED', made.orderId);
-    const { tokenId, changes } = this.#move(made, 10, null);
-    const committedAtUs = this.#commit(monoUs, [
-      inbox, this.#reservationChange(made, 'insert', 0, null), this.#orderChange(made, 'insert', 10, tokenId), ...changes,
-      this.#reservationChange(made, 'update', 10, made.orderId), this.#announce(made, 'ORDER_CREATED', 1, monoUs),
+  /** What a query hears now. */
+  stateOf(made: Made): AnswerCode {
+    return ({ P: 'QUEUED_PENDING_MESSAGE', S: 'QUEUED', O: 'ORDERED', R: 'REJECTED', L: 'RELEASED' } as const)[made.record.state];
+  }
+
+  #at(atUs: number, act: (atUs: number) => void): void {
+    const index = this.#due.findIndex((later) => later.atUs > atUs);
+    this.#due.splice(index < 0 ? this.#due.length : index, 0, { atUs, act: () => { act(atUs); } });
+  }
+
+  #settle(made: Made, atUs: number): void {
+    if (made.fate === 'closed') this.#end(made, 50, null, 'RESERVATION_RELEASED', atUs, []);
+    else if (made.fate === 'manual') {
+      this.rows.commit(atUs, [this.rows.reservation(made, 'insert', 0, null, null, atUs)]);
+      this.rows.commit(atUs + 1_000, [this.rows.reservation(made, 'update', 60, null, 'RECOVERY_DEADLINE', atUs + 1_000)]);
+    } else this.#consume(made, atUs);
+  }
+
+  #consume(made: Made, atUs: number): void {
+    const places = Array.from({ length: made.twice ? 2 : 1 }, () => this.rows.send(made));
+    if (made.fate === 'deadLetter') for (const place of places) this.rows.giveUp(made, place, atUs);
+    else if (made.fate === 'rejected') this.#end(made, 20, 'REJECTED_EXPIRED', 'RESERVATION_REJECTED', atUs, [this.rows.receive(made, 'REJECTED_EXPIRED', null)]);
+    else this.#order(made, atUs);
+  }
+
+  #end(made: Made, status: number, failureCode: string | null, event: string, atUs: number, before: readonly RowChange[]): void {
+    this.rows.commit(atUs, [...before, this.rows.reservation(made, 'insert', status, null, failureCode, atUs), this.rows.announce(made, event, 1, atUs, null, true)]);
+    this.#show(made, status === 20 ? 'R' : 'L', null, atUs, true, true);
+  }
+
+  #show(made: Made, state: 'O' | 'R' | 'L', orderId: string | null, atUs: number, returnsUnit: boolean, clearsMark: boolean): void {
+    this.#at(atUs + SHOWN_AFTER_US, () => {
+      Object.assign(made.record, { state, orderId, appliedVersion: made.record.appliedVersion + 1, unitReturned: returnsUnit });
+      if (returnsUnit) this.#stock += 1;
+      if (clearsMark && this.#users.get(made.userId) === made.requestId) this.#users.delete(made.userId);
+    });
+  }
+
+  #order(made: Made, atUs: number): void {
+    const { rows } = this;
+    const endsUs = made.reservedUs + this.#endsAfterUs;
+    const runsOut = made.fate === 'expired' || made.fate === 'latePaid';
+    const expireUs = runsOut ? endsUs - 1_000 : atUs + PAYMENT_WINDOW_US;
+    const purchaseNo = 1 + rows.orders.filter((order) => order.userId === made.userId).length;
+    const inbox = rows.receive(made, 'ORDER_CREATED', made.orderId);
+    const { tokenId, changes } = rows.move(made, 10, null);
+    rows.commit(atUs, [
+      inbox, { table: 'inventory_reservation', kind: 'insert', row: { reservation_id: made.reservationId, request_id: made.requestId, user_id: made.userId, status: '0', order_id: null } },
+      rows.placeOrder(made, tokenId, purchaseNo, expireUs, atUs), ...changes, rows.reservation(made, 'update', 10, made.orderId, null, atUs, purchaseNo),
+      rows.announce(made, 'ORDER_CREATED', 1, atUs, made.orderId), rows.announce(made, 'ORDER_CLOSE_DUE', 1, atUs, made.orderId, false, expireUs),
     ]);
-    this.#putReservation(made, 10, made.orderId, null, 1, committedAtUs);
-    this.#putOrder(made, 10, tokenId, committedAtUs);
-    const laterUs = made.reservedUs + LATER_US;
-    if (made.fate === 'paid') this.#later.push(() => { this.#pay(made, tokenId, laterUs); });
-    if (made.fate === 'cancelled') this.#later.push(() => { this.#cancel(made, tokenId, laterUs); });
+    this.#show(made, 'O', made.orderId, atUs, false, false);
+    if (made.fate === 'cancelled') this.#at(endsUs, (nowUs) => { this.#cancel(made, 'USER_CANCELLED', nowUs); });
+    if (made.fate === 'expired') this.#at(endsUs, (nowUs) => { this.#cancel(made, 'PAY_TIMEOUT', nowUs); });
+    if (made.fate === 'mismatched') this.#at(endsUs, (nowUs) => { this.#mismatch(made, nowUs); });
+    if (made.fate === 'latePaid') this.#payLate(made, endsUs);
+    if (made.fate === 'paid' || made.fate === 'paidTwice' || made.fate === 'refunded') this.#payInTime(made, endsUs);
   }
 
-  #pay(made: Made, tokenId: string | null, monoUs: number): void {
-    const { changes } = this.#move(made, 30, tokenId);
-    const committedAtUs = this.#commit(monoUs, [this.#orderChange(made, 'update', 30, tokenId), ...changes, this.#announce(made, 'ORDER_PAID', 2, monoUs)]);
-    this.#putOrder(made, 30, tokenId, committedAtUs);
+  #tell(made: Made, act: PayerTelling['act'], code: NonNullable<PayerTelling['code']>, atUs: number, tradeNo: string | null = null, amount = PRICE): void {
+    const callback = act === 'callback';
+    this.payerTellings.push({
+      kind: act === 'cancel' ? 'cancel' : 'payment', act, arrival: made.arrival, userId: made.userId, orderId: made.orderId, channelTradeNo: tradeNo,
+      callbackId: callback ? `c-${String(tradeNo)}` : null, amountMinor: callback ? amount : null, channelSays: callback ? 'SUCCEEDED' : null, askedUs: atUs - 3_000,
+      answeredUs: atUs + 3_000, httpStatus: code === 'PAYING' ? 201 : 200, code, reason: null,
+    });
   }
 
-  #cancel(made: Made, tokenId: string | null, monoUs: number): void {
-    const { changes } = this.#move(made, 20, tokenId);
-    const committedAtUs = this.#commit(monoUs, [
-      this.#orderChange(made, 'update', 40, tokenId), this.#reservationChange(made, 'update', 40, made.orderId), ...changes,
-      this.#announce(made, 'ORDER_CANCELLED', 2, monoUs), this.#announce(made, 'RESERVATION_RELEASED', 3, monoUs),
+  #startPaying(made: Made, paymentId: string, atUs: number): void {
+    this.rows.commit(atUs, [this.rows.moveOrder(made.orderId, { status: 20 }, atUs), this.rows.payment(paymentId, made.orderId, 0, null, atUs)]);
+    this.#tell(made, 'start-payment', 'PAYING', atUs);
+  }
+
+  #payInTime(made: Made, endsUs: number): void {
+    const { rows } = this;
+    const [payment, trade] = [paymentIdOf(made), `t-${made.orderId}`];
+    const startUs = Math.max(endsUs - ACT_US, made.reservedUs + COMMIT_AFTER_US + 10_000);
+    this.#at(startUs, (atUs) => { this.#startPaying(made, payment, atUs); });
+    this.#at(startUs + ACT_US, (atUs) => {
+      const { changes } = rows.move(made, 30, rows.orderOf(made.orderId).inventoryTokenId);
+      rows.commit(atUs, [
+        rows.payment(payment, made.orderId, 20, { tradeNo: trade, callbackId: `c-${trade}` }, atUs), rows.moveOrder(made.orderId, { status: 30, paidAtUs: rows.wallUs(atUs) }, atUs),
+        ...changes, rows.announce(made, 'ORDER_PAID', 2, atUs, made.orderId),
+      ]);
+      this.#tell(made, 'callback', 'PAID', atUs, trade);
+    });
+    if (made.fate === 'paidTwice') this.#at(startUs + 2 * ACT_US, (atUs) => { this.#turnBack(made, uuid(7, numberOf(made)), `${trade}-again`, atUs); });
+    if (made.fate === 'refunded') this.#at(startUs + 2 * ACT_US, (atUs) => { this.#refund(made, payment, atUs); });
+  }
+
+  /** Money that comes too late or twice: it goes back, and the order stays as it is. */
+  #turnBack(made: Made, paymentId: string, tradeNo: string, atUs: number): void {
+    const { rows } = this;
+    rows.commit(atUs, [rows.payment(paymentId, made.orderId, 40, { tradeNo, callbackId: `c-${tradeNo}` }, atUs)]);
+    rows.refundTask(made, paymentId, atUs);
+    this.#tell(made, 'callback', 'REFUND_PENDING', atUs, tradeNo);
+    this.#at(atUs + ACT_US, (laterUs) => { rows.commit(laterUs, [rows.payment(paymentId, made.orderId, 50, null, laterUs)]); });
+  }
+
+  #payLate(made: Made, endsUs: number): void {
+    const paymentId = paymentIdOf(made);
+    this.#at(made.reservedUs + COMMIT_AFTER_US + 10_000, (atUs) => { this.#startPaying(made, paymentId, atUs); });
+    this.#at(endsUs, (atUs) => { this.#cancel(made, 'PAY_TIMEOUT', atUs); });
+    this.#at(endsUs + ACT_US, (atUs) => { this.#turnBack(made, paymentId, `t-${made.orderId}`, atUs); });
+  }
+
+  #mismatch(made: Made, atUs: number): void {
+    this.rows.unmatched(made.orderId, `t-${made.orderId}`, '9899', 'AMOUNT_MISMATCH');
+    this.#tell(made, 'callback', 'UNMATCHED', atUs, `t-${made.orderId}`, '9899');
+  }
+
+  #cancel(made: Made, cancelReason: string, atUs: number): void {
+    const order = this.rows.moveOrder(made.orderId, { status: 40, cancelReason, cancelledAtUs: this.rows.wallUs(atUs) }, atUs);
+    this.#release(made, atUs, [order], [this.rows.announce(made, 'ORDER_CANCELLED', 2, atUs, made.orderId)]);
+    if (cancelReason === 'USER_CANCELLED') this.#tell(made, 'cancel', 'CANCELLED', atUs);
+  }
+
+  #refund(made: Made, paymentId: string, atUs: number): void {
+    const { rows } = this;
+    rows.commit(atUs, [
+      rows.moveOrder(made.orderId, { status: 60 }, atUs), rows.reservation(made, 'update', 30, made.orderId, null, atUs), rows.payment(paymentId, made.orderId, 40, null, atUs),
     ]);
-    this.#putOrder(made, 40, tokenId, committedAtUs);
-    this.#putReservation(made, 40, made.orderId, null, 2, committedAtUs);
+    rows.refundTask(made, paymentId, atUs);
+    this.#at(atUs + ACT_US, (laterUs) => {
+      this.#release(made, laterUs, [rows.payment(paymentId, made.orderId, 50, null, laterUs), rows.moveOrder(made.orderId, { status: 50 }, laterUs)], []);
+    });
+  }
+
+  /** The order has ended: its unit goes back on sale or out of it, and the user's mark goes or stays, as the activity says. */
+  #release(made: Made, atUs: number, before: readonly RowChange[], events: readonly RowChange[]): void {
+    const { restockOnCancel, rebuyAfterCancel } = this.#run.rules;
+    const tokenId = this.rows.orderOf(made.orderId).inventoryTokenId;
+    const changes = restockOnCancel ? this.rows.move(made, 20, tokenId).changes : this.rows.withdraw(tokenId);
+    this.rows.commit(atUs, [
+      ...before, this.rows.reservation(made, 'update', 40, made.orderId, null, atUs), ...changes, ...events,
+      this.rows.announce(made, 'RESERVATION_RELEASED', 3, atUs, made.orderId, restockOnCancel),
+    ]);
+    this.#show(made, 'L', made.orderId, atUs, restockOnCancel, rebuyAfterCancel);
   }
 
   redisFacts(): RedisFacts {
-    const held = this.#records.filter((record) => record.state === 'O');
     return {
-      stock: this.#run.stock - held.length, meta: { epoch: '1' }, records: this.#records, pending: [], problems: [], runId: 'hand',
-      users: held.map((record) => ({ userId: record.userId, requestId: record.requestId })),
-    };
-  }
-
-  kafkaFacts(): KafkaFacts {
-    const bounds = (partition: number, end: number): KafkaFacts['ordersBounds'][number] => ({ partition, beginOffset: '0', endOffset: String(end), committedOffset: String(end) });
-    return {
-      orders: this.#messages, events: this.#events, closes: [], deadLetters: [], malformed: [], ordersBounds: this.#nextOffset.map((end, partition) => bounds(partition, end)),
-      eventsBounds: [bounds(0, this.#events.length)], closesBounds: [], deadLettersBounds: [],
-    };
-  }
-
-  postgresFacts(): PostgresFacts {
-    const { skuId } = this.#run.load;
-    const allocated = this.#run.strategies.allocator === 'row' ? this.#allocated : 0;
-    return {
-      orders: this.#orders, reservations: this.#reservations, tokens: this.#tokens, ledger: this.#ledger, inbox: this.#inbox, outbox: this.#outbox,
-      inventory: [{ skuId, bucketNo: 0, total: this.#run.stock, available: this.#run.stock - allocated, allocated }],
-      compensations: [], payments: [], unmatchedPayments: [], deadLetters: [], itemMismatches: [],
+      stock: this.#stock, meta: { epoch: '1' }, records: this.#records, pending: [], problems: [], runId: 'hand',
+      users: [...this.#users].map(([userId, requestId]) => ({ userId, requestId })),
     };
   }
 }

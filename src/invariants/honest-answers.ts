@@ -1,16 +1,24 @@
 /**
- * honest-answers: no answer claims more than the stores can prove. Three kinds of lie are looked for:
+ * honest-answers: no answer claims more than the stores can prove. These lies are looked for:
  * told QUEUED with no record in Redis, topic or PostgreSQL (or with somebody else's reservation); told an order, a refusal or a release
- * before it was committed; told 410 or 409 for good while an order exists, and never told of it.
+ * before it was committed; told 410 or 409 for good while an order exists, and never told of it. And two more: told FINAL_SOLD_OUT, and units were sold
+ * after it; a payer or the channel told of a state that was not committed.
  */
+import { ANSWER_CODES_BY_NUMBER } from '../domain/reason-codes.js';
+import { requestIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
+import type { HistoryColumns } from '../facts/history.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import { acceptancesOf, type Acceptance } from './acceptances.js';
 import { commitHistoryOf } from './commit-history.js';
 import { isExcused } from './excuses.js';
 import { deniedWithOrder } from './final-denials.js';
-import { ordersByRequest, ordersByReservation, redisByRequest, redisByReservation, reservationRows, topicByReservation, inboxByReservation } from './indexes.js';
+import {
+  kafkaOf, ordersByRequest, ordersByReservation, redisByRequest, redisByReservation, redisOf, reservationRows, topicByReservation, inboxByReservation,
+  planOf,
+} from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { payerLie } from './payer-answers.js';
 import { endOfReservation } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
 
@@ -41,6 +49,8 @@ export const honestAnswers: Invariant = {
       tally.violation({ kind: 'request', id: told.requestId, subject: { requestId: told.requestId, reservationId: told.reservationId }, claim: `Request ${told.requestId} ${said}${told.reservationId === null ? '' : ` as ${told.reservationId}`}, and ${lie}.` });
     }
     finalDenials(facts, tally);
+    finalSoldOut(facts, tally);
+    payers(facts, tally);
     return tally.verdict();
   },
 };
@@ -117,5 +127,46 @@ function finalDenials(facts: Facts, tally: Tally): void {
       kind: 'request', id: denial.requestId, severity: 2, subject: { requestId: denial.requestId },
       claim: `Request ${denial.requestId} has order ${denial.orderId}; the last its client heard was ${denial.code}, and never of the order.`,
     });
+  }
+}
+
+const FINAL_NUMBER = ANSWER_CODES_BY_NUMBER.indexOf('FINAL_SOLD_OUT');
+
+/** "Nothing left, and no unit can come back" is a promise about the rest of the sale. */
+function finalSoldOut(facts: Facts, tally: Tally): void {
+  if (!facts.history.present) return;
+  const { columns } = facts.history.value;
+  const index = firstTold(columns, FINAL_NUMBER);
+  if (index === null) return;
+  const promisedUs = columns.answeredUs[index] ?? NaN;
+  const latest = new Map([...redisOf(facts).records, ...kafkaOf(facts).orders].map((record) => [record.reservationId, record.reservedAtMs]));
+  const { clock } = facts.run;
+  for (const [reservationId, reservedAtMs] of latest) {
+    tally.check();
+    if (wallToMonoUs(clock, reservedAtMs * 1000) <= promisedUs + clock.boundUs) continue;
+    const requestId = requestIdAt(facts.run.load, planOf(facts), index);
+    tally.violation({
+      kind: 'request', id: requestId, subject: { requestId, reservationId },
+      claim: `Request ${requestId} was told FINAL_SOLD_OUT, and reservation ${reservationId} was made after it.`,
+    });
+  }
+}
+
+/** The arrival that was the first to be told so. */
+function firstTold(columns: HistoryColumns, code: number): number | null {
+  let first: number | null = null;
+  for (let index = 0; index < columns.length; index += 1) {
+    if (columns.answerCode[index] === code && (first === null || (columns.answeredUs[index] ?? NaN) < (columns.answeredUs[first] ?? NaN))) first = index;
+  }
+  return first;
+}
+
+function payers(facts: Facts, tally: Tally): void {
+  if (!facts.history.present || !facts.postgres.present) return;
+  for (const told of facts.history.value.payerTellings) {
+    tally.check();
+    const lie = payerLie(facts, told);
+    if (lie === null) continue;
+    tally.violation({ kind: 'order', id: told.orderId, subject: { orderId: told.orderId }, claim: `About order ${told.orderId} a ${told.act} was answered ${told.code ?? ''}, and ${lie}.` });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * inbox-once: each message below the committed offset has exactly one Inbox row of the consumer group, and what the row says is what is found: the order
+ * inbox-once: each message below the committed offset has exactly one Inbox row of the consumer group, or was given up on as a dead letter, and what the row says is what is found: the order
  * it names exists, the refusal it names is on the reservation.
  *
  * A committed offset without an Inbox row is a message that nobody will ever read again (CASES C20); an Inbox row without its effect is one that
@@ -8,7 +8,9 @@
 import { OrderResult } from '../domain/reason-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { InboxRow, OrderLogRecord } from '../facts/store-facts.js';
-import { grouped, kafkaOf, ordersByRequest, ordersByReservation, ordersTopicIsWhole, postgresOf, reservationRows, reservationRowsByRequest } from './indexes.js';
+import {
+  deadLetterPlaces, grouped, kafkaOf, ordersByRequest, ordersByReservation, ordersTopicIsWhole, placeOf, postgresOf, reservationRows, reservationRowsByRequest,
+} from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { reservationIsRefused } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
@@ -46,7 +48,8 @@ function finishedMessages(facts: Facts, rows: ReadonlyMap<string, readonly Inbox
     judged.add(record.messageId);
     tally.check();
     const count = rows.get(record.messageId)?.length ?? 0;
-    if (count === 1) continue;
+    // What was given up on has its place among the dead letters and took no effect; sent again, it may have one.
+    if (count === 1 || (count === 0 && deadLetterPlaces(facts).has(placeOf(facts.run.namespace.ordersTopic, record.partition, record.offset)))) continue;
     tally.violation({
       kind: 'message', id: record.messageId, severity: count === 0 ? 2 : count, subject: { messageId: record.messageId, reservationId: record.reservationId },
       claim: `Message ${record.messageId} at ${String(record.partition)}:${record.offset} lies below the committed offset and has ${String(count)} Inbox rows.`,

@@ -1,7 +1,7 @@
 /** Lookups over the stores' facts, made once per facts. Missing evidence gives empty maps: whether that matters is the judge's business. */
 import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
-import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
+import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
 import { rememberedPerFacts } from './remembered.js';
 
 const NO_KAFKA: KafkaFacts = {
@@ -64,6 +64,22 @@ export const inboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly 
 
 export const outboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly OutboxRow[]> = rememberedPerFacts((facts) =>
   grouped(postgresOf(facts).outbox, (row) => row.aggregateId));
+
+/** A place in a topic, as dead letters name it. */
+export function placeOf(topic: string, partition: number, offset: string): string {
+  return `${topic}/${String(partition)}/${offset}`;
+}
+
+/** Places of all messages that were given up on, by the dead-letter topic and by the table alike. */
+export const deadLetterPlaces: (facts: Facts) => ReadonlySet<string> = rememberedPerFacts((facts) =>
+  new Set([...kafkaOf(facts).deadLetters, ...postgresOf(facts).deadLetters].map((letter) => placeOf(letter.originTopic, letter.originPartition, letter.originOffset))));
+
+/** Reservations of which a message was given up on. */
+export const reservationsInDeadLetters: (facts: Facts) => ReadonlySet<string> = rememberedPerFacts((facts) =>
+  new Set([...kafkaOf(facts).deadLetters, ...postgresOf(facts).deadLetters].flatMap((letter) => letter.reservationId ?? [])));
+
+export const paymentsByOrder: (facts: Facts) => ReadonlyMap<string, readonly PaymentRow[]> = rememberedPerFacts((facts) =>
+  grouped(postgresOf(facts).payments, (payment) => payment.orderId));
 
 export const topicByReservation: (facts: Facts) => ReadonlyMap<string, readonly OrderLogRecord[]> = rememberedPerFacts((facts) =>
   grouped(kafkaOf(facts).orders, (record) => record.reservationId));

@@ -1,6 +1,6 @@
 /**
  * ledger-balanced: the entries of each account sum to its change and chain without a gap; every reservation with an order has exactly one
- * ALLOCATE and at most one RELEASE, and no other has any.
+ * ALLOCATE, one SOLD if it was paid, one RELEASE if its unit went back on sale, and no other has any.
  *
  * An account is a bucket (`row`) or a single token (`token`, which goes 0 → 1 and back, DESIGN §4). The order of entries is not trusted, ids
  * are made before the commit: the chain is checked as a path, where every value is left as often as it is entered, but for the two ends.
@@ -9,7 +9,7 @@ import type { Facts } from '../facts/facts.js';
 import type { LedgerRow } from '../facts/store-facts.js';
 import { grouped, ordersByReservation, postgresOf, reservationRows } from './indexes.js';
 import type { Invariant } from './invariant.js';
-import { orderHoldsUnit } from './state-tables.js';
+import { orderHoldsUnit, ORDER_STATES, orderWasPaid, stateName } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
 const ALLOCATE = 10;
@@ -81,6 +81,9 @@ function eachReservation(facts: Facts, tally: Tally): void {
     if (count(RELEASE) === 1 && orderHoldsUnit(order.status)) violated(`Order ${order.orderId} is live and its unit was released.`);
     const row = reservationRows(facts).get(reservationId)?.[0];
     if (count(RELEASE) === 0 && row?.status === 40 && facts.run.rules.restockOnCancel) violated(`Reservation ${reservationId} is RELEASED without a RELEASE entry.`);
+    // A withdrawn unit becomes available to nobody, so nothing is entered.
+    if (count(RELEASE) > 0 && !facts.run.rules.restockOnCancel) violated(`Reservation ${reservationId} has a RELEASE entry, and the activity does not put units back on sale.`);
+    if (count(SOLD) !== (orderWasPaid(order.status) ? 1 : 0)) violated(`Order ${order.orderId} is ${stateName(ORDER_STATES, order.status)} and has ${String(count(SOLD))} SOLD entries.`);
     const foreign = entries.find((entry) => entry.orderId !== null && entry.orderId !== order.orderId);
     if (foreign !== undefined) violated(`Ledger entry ${foreign.idempotencyKey} names order ${String(foreign.orderId)}, the reservation has ${order.orderId}.`);
   }
@@ -99,12 +102,12 @@ function eachAccount(facts: Facts, tally: Tally): void {
   const known = new Set(tokens.map((token) => token.tokenId));
   for (const token of tokens) {
     const entries = entriesOf.get(token.tokenId) ?? [];
-    // A withdrawn token is neither available nor allocated; what its last entry says is a matter of the rules.
-    if (token.status === 30) continue;
-    const taken = token.status === 10 || token.status === 20;
+    const held = token.status === 10 || token.status === 20;
+    // A unit withdrawn after it was taken stays where its last entry put it.
+    const taken = held || (token.status === 30 && entries.length > 0);
     account(tally, `token ${token.tokenId}`, entries, 1, taken ? 0 : 1, taken ? 1 : 0);
     const last = token.reservationId;
-    if (taken && !entries.some((entry) => entry.type === ALLOCATE && entry.reservationId === last) && entries[0] !== undefined) {
+    if (held && !entries.some((entry) => entry.type === ALLOCATE && entry.reservationId === last) && entries[0] !== undefined) {
       violate(tally, entries[0], `Token ${token.tokenId} is taken by ${String(last)}, and the ledger allocates it to others only.`);
     }
   }

@@ -29,7 +29,7 @@ const secondReservation: BrokenWorld['edit'] = (draft) => {
   bounds.committedOffset = bounds.endOffset;
   draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), messageId: second, reservationId: second, resultCode: 'REJECTED_DUPLICATE_REQUEST', orderId: null });
   draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: second, aggregateId: second, type: 'RESERVATION_REJECTED' });
-  draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '900', eventId: second, reservationId: second, type: 'RESERVATION_REJECTED' });
+  draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '900', eventId: second, reservationId: second, type: 'RESERVATION_REJECTED', orderId: null, returnsUnit: true });
 };
 
 const LEGAL: readonly LegalChange[] = [
@@ -137,8 +137,12 @@ describe('no-undersell', () => {
   });
 
   it('holds a unit that came back early against the system', () => {
-    const early = handWrittenFacts({ fates: { closed: 0.3 }, arrivals: 900, seed: 3 });
-    // Nine seconds of arrivals: what the scanner closed in the first ones could have been sold again.
+    const early = edited(handWrittenFacts({ arrivals: 900 }), (draft) => {
+      const { reservationId } = nth(draft.postgres.orders, 0);
+      draft.postgres.orders.shift();
+      Object.assign(found(draft.postgres.reservations, (row) => row.reservationId === reservationId), { status: 50, orderId: null });
+    });
+    // Nine seconds of arrivals: what came back in the first one could have been sold again.
     expect(judged('no-undersell', early).outcome).toBe('violated');
   });
 });

@@ -1,19 +1,19 @@
 /**
- * legal-state-path: every order, reservation and token moves only along edges of its state table, in every commit; none is ever deleted; and at
+ * legal-state-path: every order, reservation, token and payment moves only along edges of its state table, in every commit; none is ever deleted; and at
  * the end an order and its reservation do not contradict each other.
  */
 import type { Facts } from '../facts/facts.js';
 import { commitHistoryOf, type StateStep } from './commit-history.js';
 import { ordersById, postgresOf, reservationRows } from './indexes.js';
 import type { Invariant } from './invariant.js';
-import { isLegalEdge, ORDER_STATES, RESERVATION_STATES, stateName, TOKEN_STATES, type StateTable } from './state-tables.js';
+import { isLegalEdge, ORDER_STATES, PAYMENT_STATES, RESERVATION_STATES, stateName, TOKEN_STATES, type StateTable } from './state-tables.js';
 import type { Subject } from './story.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const legalStatePath: Invariant = {
   name: 'legal-state-path',
   title: 'Only legal steps',
-  whatItMeans: 'Orders, reservations and tokens change their state only in the ways that the business allows, in every single commit.',
+  whatItMeans: 'Orders, reservations, tokens and payments change their state only in the ways that the business allows, in every single commit.',
   needs: ['history', 'postgres', 'commitLog'],
   comparesStores: false,
   judge(facts) {
@@ -22,6 +22,8 @@ export const legalStatePath: Invariant = {
     walk(tally, ORDER_STATES, history.orders, (orderId) => ({ orderId }));
     walk(tally, RESERVATION_STATES, history.reservations, (reservationId) => ({ reservationId }));
     walk(tally, TOKEN_STATES, history.tokens, (tokenId) => ({ tokenId }));
+    const orderOf = new Map(postgresOf(facts).payments.map((payment) => [payment.paymentId, payment.orderId]));
+    walk(tally, PAYMENT_STATES, history.payments, (paymentId) => ({ orderId: orderOf.get(paymentId) ?? null }));
     pairsAtTheEnd(facts, tally);
     return tally.verdict();
   },
@@ -61,13 +63,15 @@ function stepProblem(tally: Tally, table: StateTable, before: number | null, ste
   return isLegalEdge(table, from, step.status) ? null : `went from ${stateName(table, from)} to ${name}`;
 }
 
+/** In which states a reservation may be while its order is so. A refund that nobody can finish waits for a human. */
+const RESERVATION_OF_ORDER: Readonly<Record<number, readonly number[]>> = { 10: [10], 20: [10], 30: [10], 40: [40], 50: [40], 60: [30, 60] };
+
 function pairsAtTheEnd(facts: Facts, tally: Tally): void {
   const { orders, reservations } = postgresOf(facts);
   for (const order of orders) {
     tally.check();
     const row = reservationRows(facts).get(order.reservationId)?.[0];
-    const open = order.status === 10 || order.status === 20 || order.status === 30;
-    const agree = row?.orderId === order.orderId && (open ? row.status === 10 : order.status !== 40 || row.status !== 10);
+    const agree = row?.orderId === order.orderId && (RESERVATION_OF_ORDER[order.status]?.includes(row.status) ?? false);
     if (agree) continue;
     const reservation = row === undefined ? 'has no row' : `is ${stateName(RESERVATION_STATES, row.status)} with order ${row.orderId ?? 'none'}`;
     tally.violation({

@@ -1,6 +1,6 @@
 /**
  * no-lost-reservation: everything that was ever accepted ends. Of the union of what clients were told, what Redis recorded and what the topic
- * holds, each reservation has an order, a durable refusal or a release.
+ * holds, each reservation has an order, a durable refusal or a release, or waits in a place where a human sees it (MANUAL_REQUIRED, a dead letter).
  *
  * Redis saying "ordered", an Inbox row or a reservation row do not count for an order: the order itself has to be there.
  */
@@ -9,26 +9,29 @@ import { acceptancesByReservation, acceptancesOf } from './acceptances.js';
 import { isExcused } from './excuses.js';
 import { kafkaOf, ordersByRequest, ordersLag, redisByRequest, redisByReservation, redisOf, topicByReservation } from './indexes.js';
 import type { Invariant } from './invariant.js';
-import { endOfRequest, endOfReservation, type ReservationEnd } from './reservation-end.js';
+import { endOfRequest, endOfReservation, isAccountedFor, type ReservationEnd } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const noLostReservation: Invariant = {
   name: 'no-lost-reservation',
   title: 'Nobody is forgotten',
-  whatItMeans: 'Every reservation that a client, Redis or the topic knows of ends in an order, in a durable refusal or in a release.',
+  whatItMeans: 'Every reservation that a client, Redis or the topic knows of ends in an order, in a durable refusal, in a release, or visibly in the hands of a human.',
   needs: ['history', 'redis', 'kafka', 'postgres', 'settle'],
   comparesStores: true,
   judge(facts) {
     const tally = tallyFor(noLostReservation, facts);
     if (!facts.postgres.present) return tally.verdict();
     const told = acceptancesByReservation(facts);
+    let waiting = 0;
     for (const reservationId of new Set([...told.keys(), ...redisByReservation(facts).keys(), ...topicByReservation(facts).keys()])) {
       tally.check();
       const end = endOfReservation(facts, reservationId);
-      if (end.end === 'order' || end.end === 'refused' || end.end === 'released') continue;
+      if (end.end === 'manual' || end.end === 'dead-letter') waiting += 1;
+      if (isAccountedFor(end)) continue;
       if (end.end === 'none' && isExcused(facts, reservationId, told.get(reservationId) ?? [])) tally.excuse();
       else judgeLost(facts, reservationId, end, tally);
     }
+    if (waiting > 0) tally.remark(`${String(waiting)} wait for a human`);
     unnamed(facts, tally);
     return tally.verdict();
   },
@@ -76,8 +79,7 @@ function unnamed(facts: Facts, tally: Tally): void {
     tally.check();
     // With a record in Redis it was judged under its reservation id already.
     if (ordersByRequest(facts).has(told.requestId) || redisByRequest(facts).has(told.requestId)) continue;
-    const { end } = endOfRequest(facts, told.requestId);
-    if (end === 'order' || end === 'refused' || end === 'released') continue;
+    if (isAccountedFor(endOfRequest(facts, told.requestId))) continue;
     tally.violation({
       kind: 'request', id: told.requestId, subject: { requestId: told.requestId },
       claim: `Request ${told.requestId} was accepted (${told.code ?? 'unreadable answer'}) and no store knows it.`,

@@ -9,7 +9,7 @@ import { isExcused } from './excuses.js';
 import { grouped, postgresOf } from './indexes.js';
 import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
-import { endOfReservation } from './reservation-end.js';
+import { endOfReservation, unitIsBack } from './reservation-end.js';
 import { orderHoldsUnit } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 import { heldBySnapshot, replayUnits, reservationIn } from './units-replay.js';
@@ -80,21 +80,20 @@ function atTheEnd(facts: Facts, tally: Tally): void {
   }
 }
 
-/** A reservation that was told and has not ended holds a unit for its client, whatever the stores think of it. */
+/** A reservation that was told and whose unit is not back on sale holds it for its client, or has taken it out of the sale, whatever the stores think of it. */
 function winnersTold(facts: Facts, tally: Tally): void {
   const { stock } = facts.run;
   const still: string[] = [];
   for (const [reservationId, told] of acceptancesByReservation(facts)) {
     tally.check();
-    const { end } = endOfReservation(facts, reservationId);
-    if (end === 'refused' || end === 'released') continue;
-    if (end === 'none' && isExcused(facts, reservationId, told)) tally.excuse();
+    if (unitIsBack(facts, reservationId)) continue;
+    if (endOfReservation(facts, reservationId).end === 'none' && isExcused(facts, reservationId, told)) tally.excuse();
     else still.push(reservationId);
   }
   if (still.length <= stock || !facts.postgres.present) return;
   const extra = still[stock] ?? null;
   tally.violation({
     kind: 'reservation', id: extra ?? 'none', severity: still.length - stock, subject: { reservationId: extra },
-    claim: `${String(still.length)} reservations were told to clients and never ended, the stock is ${String(stock)}.`,
+    claim: `${String(still.length)} reservations were told to clients and have not given their unit back, the stock is ${String(stock)}.`,
   });
 }

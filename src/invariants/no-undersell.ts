@@ -2,18 +2,19 @@
  * no-undersell: at the end there are as many orders as there could be: the stock, or every eligible user who was not refused by 429 or 5xx. A
  * unit that came back after the last eligible arrival is excused, since nobody was left to buy it.
  *
- * A user is eligible when a well-formed request of his was decided (200, 202, 409 or 410). Users who only heard 429 or 5xx, or nothing at all, are left
- * out: the least number that the unknowns allow. In a void run the load was another one than claimed, so nothing is judged.
+ * A user is eligible when a well-formed request of his was decided (200, 202, 409 or 410). Bots, and users who only heard 403, 429 (also for a limit on
+ * what they hold) or 5xx, or nothing at all, are left out: the least number that the unknowns allow. In a void run the load was another one than claimed, so nothing is judged.
  */
 import { judgeLoad } from '../facts/load-honesty.js';
-import { ARRIVAL_KINDS } from '../facts/load-spec.js';
+import { ARRIVAL_KINDS, BOT_KINDS } from '../facts/load-spec.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import { userIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { claimedLatencyUs } from './claimed-latency.js';
-import { planOf, postgresOf } from './indexes.js';
+import { planOf, postgresOf, reservationsInDeadLetters } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { endOfReservation, withdrawnReservations } from './reservation-end.js';
 import { orderIsLive, reservationIsRefused } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
@@ -35,6 +36,7 @@ export const noUndersell: Invariant = {
 };
 
 const MALFORMED = ARRIVAL_KINDS.indexOf('malformed');
+const NEVER_ELIGIBLE: ReadonlySet<number> = new Set([MALFORMED, ...BOT_KINDS.map((kind) => ARRIVAL_KINDS.indexOf(kind))]);
 const ANSWERED = ARRIVAL_OUTCOMES.indexOf('answered');
 const DECIDED: ReadonlySet<number> = new Set([200, 202, 409, 410]);
 /**
@@ -55,14 +57,15 @@ function demandOf(facts: Facts): Demand {
   if (!facts.history.present) return { eligible: 0, lastSentAwayUs: -Infinity, lastSentAway: null };
   const { columns } = facts.history.value;
   const plan = planOf(facts);
-  const winners = new Set(postgresOf(facts).orders.filter((order) => orderIsLive(order.status)).map((order) => order.userId));
+  const { rebuyAfterCancel } = facts.run.rules;
+  const winners = new Set(postgresOf(facts).orders.filter((order) => !rebuyAfterCancel || orderIsLive(order.status)).map((order) => order.userId));
   // One flag per user: ordinals are dense and below the number of arrivals.
   const seen = new Uint8Array(plan.length);
   let eligible = 0;
   let lastSentAwayUs = -Infinity;
   let lastSentAway: string | null = null;
   for (let index = 0; index < columns.length; index += 1) {
-    if (columns.outcome[index] !== ANSWERED || plan.kind[index] === MALFORMED || !DECIDED.has(columns.httpStatus[index] ?? 0)) continue;
+    if (columns.outcome[index] !== ANSWERED || NEVER_ELIGIBLE.has(plan.kind[index] ?? MALFORMED) || !DECIDED.has(columns.httpStatus[index] ?? 0)) continue;
     const user = plan.user[index] ?? 0;
     if (seen[user] === 0) {
       seen[user] = 1;
@@ -78,15 +81,28 @@ function demandOf(facts: Facts): Demand {
   return { eligible, lastSentAwayUs, lastSentAway };
 }
 
+/** Units that are out of the sale without an order that stands, and users who have had theirs and may have no other. */
+function spentFor(facts: Facts): { readonly units: number; readonly users: number } {
+  const { orders, reservations } = postgresOf(facts);
+  const waiting = new Set([
+    ...reservations.filter((row) => row.status === 60 && row.orderId === null).map((row) => row.reservationId),
+    ...[...reservationsInDeadLetters(facts)].filter((id) => endOfReservation(facts, id).end === 'dead-letter'),
+  ]).size;
+  const live = new Set(orders.filter((order) => orderIsLive(order.status)).map((order) => order.userId));
+  const done = new Set(orders.filter((order) => !live.has(order.userId)).map((order) => order.userId));
+  return { units: withdrawnReservations(facts).size + waiting, users: waiting + (facts.run.rules.rebuyAfterCancel ? 0 : done.size) };
+}
+
 function judgeSales(facts: Facts, tally: Tally): void {
   const { orders, reservations } = postgresOf(facts);
   const demand = demandOf(facts);
   const { stock, clock } = facts.run;
   const sold = orders.filter((order) => orderIsLive(order.status)).length;
-  const expected = Math.min(stock, demand.eligible);
+  const spent = spentFor(facts);
+  const expected = Math.max(0, Math.min(stock - spent.units, demand.eligible - spent.users));
   tally.check(expected);
   if (demand.eligible === 0) tally.gap('no request of any user was decided: nothing shows that selling works');
-  tally.remark(`${String(sold)} sold, stock ${String(stock)}, ${String(demand.eligible)} eligible users`);
+  tally.remark(`${String(sold)} sold, stock ${String(stock)}, ${String(demand.eligible)} eligible users${spent.units === 0 ? '' : `, ${String(spent.units)} units withdrawn or waiting for a human`}`);
   if (sold >= expected) return;
   if (facts.settle.present && facts.settle.value.drainedUs === null) {
     tally.gap('not drained: orders may still come');

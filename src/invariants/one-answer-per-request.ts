@@ -10,10 +10,11 @@ import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { acceptancesByRequest, type Acceptance } from './acceptances.js';
 import { isExcused } from './excuses.js';
-import { planOf } from './indexes.js';
+import { ordersByReservation, planOf } from './indexes.js';
 import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { endOfReservation } from './reservation-end.js';
+import { orderIsLive } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const oneAnswerPerRequest: Invariant = {
@@ -42,7 +43,7 @@ function oneReservation(told: readonly Acceptance[], tally: Tally): void {
   });
 }
 
-const DENIALS: readonly AnswerCode[] = ['SOLD_OUT', 'USER_HAS_ONE', 'IDEMPOTENCY_CONFLICT', 'NOT_STARTED'];
+const DENIALS: readonly AnswerCode[] = ['SOLD_OUT', 'TEMP_SOLD_OUT', 'FINAL_SOLD_OUT', 'USER_HAS_ONE', 'IDEMPOTENCY_CONFLICT', 'NOT_STARTED'];
 const DENIAL_NUMBERS = new Set(DENIALS.map((code) => ANSWER_CODES_BY_NUMBER.indexOf(code)));
 const CONFLICT_NUMBER = ANSWER_CODES_BY_NUMBER.indexOf('IDEMPOTENCY_CONFLICT');
 const CONFLICT_KIND = ARRIVAL_KINDS.indexOf('conflict');
@@ -83,5 +84,6 @@ function refusedAfterwards(facts: Facts, tally: Tally): void {
 /** After a refusal or a release the client has nothing any more, and "sold out" is true. */
 function hasEnded(facts: Facts, reservationId: string): boolean {
   const { end } = endOfReservation(facts, reservationId);
-  return end === 'refused' || end === 'released';
+  const order = ordersByReservation(facts).get(reservationId)?.[0];
+  return end === 'refused' || end === 'released' || (order !== undefined && !orderIsLive(order.status));
 }

@@ -1,16 +1,17 @@
 /**
  * outbox-complete: every change of state that others have to hear of has its event in the Outbox (or, once retention has taken the row away, in the
- * events topic); every row marked SENT is really in the topic; and when drained nothing that was due is unsent or DEAD.
+ * events topic, or in the archive); every row marked SENT is really in its topic; and when drained nothing that was due is unsent or DEAD. A timer that
+ * ends an unpaid order is an event whose time has not come: it is at rest until then.
  */
 import { EventType } from '../domain/reason-codes.js';
 import { OutboxStatus } from '../domain/status-codes.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import type { Facts } from '../facts/facts.js';
-import type { OutboxRow } from '../facts/store-facts.js';
+import type { EventLogRecord, OutboxRow } from '../facts/store-facts.js';
 import { kafkaOf, ordersByReservation, postgresOf, reservationRows } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { requestBelongsToAnother } from './reservation-end.js';
-import { ORDER_STATES, RESERVATION_STATES, stateName } from './state-tables.js';
+import { ORDER_STATES, orderWasPaid, RESERVATION_STATES, stateName } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const outboxComplete: Invariant = {
@@ -34,16 +35,24 @@ export const outboxComplete: Invariant = {
 const EVENTS_OF_RESERVATION: Readonly<Record<number, readonly string[]>> = {
   10: [EventType.ORDER_CREATED],
   20: [EventType.RESERVATION_REJECTED, EventType.RESERVATION_RELEASED],
-  40: [EventType.RESERVATION_RELEASED, EventType.ORDER_CANCELLED],
+  40: [EventType.RESERVATION_RELEASED],
   50: [EventType.RESERVATION_RELEASED, EventType.RESERVATION_REJECTED],
 };
 const EVENTS_OF_ORDER: Readonly<Record<number, readonly string[]>> = {
   30: [EventType.ORDER_PAID],
-  40: [EventType.ORDER_CANCELLED, EventType.RESERVATION_RELEASED],
+  40: [EventType.ORDER_CANCELLED],
+  50: [EventType.ORDER_PAID],
+  60: [EventType.ORDER_PAID],
 };
 
 /** States of a reservation row that an end announces. */
-const ENDED: ReadonlySet<number> = new Set([20, 30, 40, 50]);
+const ENDED: ReadonlySet<number> = new Set([20, 40, 50]);
+
+/** Of both topics: what happened, and timers that end unpaid orders. */
+function deliveredEvents(facts: Facts): readonly EventLogRecord[] {
+  const { events, closes } = kafkaOf(facts);
+  return [...events, ...closes];
+}
 
 function announcedEvents(facts: Facts): ReadonlyMap<string, ReadonlySet<string>> {
   const announced = new Map<string, Set<string>>();
@@ -53,7 +62,7 @@ function announcedEvents(facts: Facts): ReadonlyMap<string, ReadonlySet<string>>
     else types.add(type);
   };
   for (const row of postgresOf(facts).outbox) add(row.aggregateId, row.type);
-  for (const event of kafkaOf(facts).events) add(event.reservationId, event.type);
+  for (const event of deliveredEvents(facts)) add(event.reservationId, event.type);
   return announced;
 }
 
@@ -68,6 +77,7 @@ function changesWithoutEvent(facts: Facts, tally: Tally): void {
   };
   for (const order of orders) {
     expect(order.reservationId, [EventType.ORDER_CREATED], `Order ${order.orderId} was created`);
+    expect(order.reservationId, [EventType.ORDER_CLOSE_DUE], `Order ${order.orderId} has a time to be paid in`);
     const further = EVENTS_OF_ORDER[order.status];
     if (further !== undefined) expect(order.reservationId, further, `Order ${order.orderId} became ${stateName(ORDER_STATES, order.status)}`);
   }
@@ -85,18 +95,30 @@ function changesWithoutEvent(facts: Facts, tally: Tally): void {
 /** An event that nothing in the tables stands behind: what it announces did not happen, or is gone. */
 function eventsWithoutChange(facts: Facts, tally: Tally): void {
   const outbox = postgresOf(facts).outbox.map((row) => ({ reservationId: row.aggregateId, type: row.type }));
-  const topic = kafkaOf(facts).events.map((event) => ({ reservationId: event.reservationId, type: event.type }));
+  const topic = deliveredEvents(facts).map((event) => ({ reservationId: event.reservationId, type: event.type }));
   const judged = new Set<string>();
   for (const { reservationId, type } of [...outbox, ...topic]) {
     const key = `${type} ${reservationId}`;
     if (judged.has(key)) continue;
     judged.add(key);
     tally.check();
-    const hasOrder = ordersByReservation(facts).has(reservationId);
-    const status = reservationRows(facts).get(reservationId)?.[0]?.status;
-    const isEnd = type === EventType.RESERVATION_REJECTED || type === EventType.RESERVATION_RELEASED;
-    const stands = isEnd ? ENDED.has(status ?? -1) || (status === undefined && requestBelongsToAnother(facts, reservationId)) : hasOrder;
-    if (!stands) tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `${type} was announced for reservation ${reservationId}, and the tables do not say so.` });
+    if (!standsBehind(facts, reservationId, type)) tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `${type} was announced for reservation ${reservationId}, and the tables do not say so.` });
+  }
+}
+
+function standsBehind(facts: Facts, reservationId: string, type: string): boolean {
+  const order = ordersByReservation(facts).get(reservationId)?.[0];
+  const status = reservationRows(facts).get(reservationId)?.[0]?.status;
+  switch (type) {
+    case EventType.RESERVATION_REJECTED:
+    case EventType.RESERVATION_RELEASED:
+      return ENDED.has(status ?? -1) || (status === undefined && requestBelongsToAnother(facts, reservationId));
+    case EventType.ORDER_PAID:
+      return order !== undefined && orderWasPaid(order.status);
+    case EventType.ORDER_CANCELLED:
+      return order?.status === 40;
+    default:
+      return order !== undefined;
   }
 }
 
@@ -122,9 +144,10 @@ function delivery(facts: Facts, row: OutboxRow, tally: Tally): void {
 
 function deliveredAsWritten(facts: Facts, tally: Tally): void {
   if (!facts.kafka.present) return;
-  const { events, eventsBounds } = kafkaOf(facts);
-  const whole = eventsBounds.every((bounds) => BigInt(bounds.beginOffset) === 0n);
-  const delivered = new Map(events.map((event) => [event.eventId, event]));
+  const { eventsBounds, closesBounds } = kafkaOf(facts);
+  const whole = [...eventsBounds, ...closesBounds].every((bounds) => BigInt(bounds.beginOffset) === 0n);
+  const delivered = new Map(deliveredEvents(facts).map((event) => [event.eventId, event]));
+  const timers = new Set(kafkaOf(facts).closes.map((event) => event.eventId));
   for (const row of postgresOf(facts).outbox) {
     const event = delivered.get(row.eventId);
     const violated = (claim: string): void => {
@@ -133,9 +156,14 @@ function deliveredAsWritten(facts: Facts, tally: Tally): void {
     if (event !== undefined) {
       const same = event.reservationId === row.aggregateId && event.type === row.type && event.aggregateVersion === row.aggregateVersion;
       const order = ordersByReservation(facts).get(row.aggregateId)?.[0];
-      if (event.orderId !== null && order !== undefined && event.orderId !== order.orderId) violated(`names order ${event.orderId}, its reservation has ${order.orderId}`);
+      if (event.orderId !== null && event.orderId !== order?.orderId) violated(`names order ${event.orderId}, its reservation has ${order?.orderId ?? 'none'}`);
+      if (timers.has(event.eventId) !== (row.topic === facts.run.namespace.closesTopic)) violated(`was written for ${row.topic} and is in another topic`);
+      // A reservation gives its unit back in Redis when it ends without an order, or with one whose unit goes on sale again.
+      const ends = row.type === EventType.RESERVATION_REJECTED || row.type === EventType.RESERVATION_RELEASED;
+      const returns = ends && (order === undefined || facts.run.rules.restockOnCancel);
+      if (event.returnsUnit !== returns && ends) violated(event.returnsUnit ? 'tells Redis to give back a unit that leaves the sale' : 'does not tell Redis to give its unit back');
       if (!same) violated(`was delivered as ${event.type}, version ${String(event.aggregateVersion)}, of reservation ${event.reservationId}`);
     } else if (row.status === OutboxStatus.SENT && whole) violated('is marked SENT and is not in the topic');
-    else if (row.status === OutboxStatus.SENT) tally.gap('the events topic has lost its beginning, and some events marked sent are not in what is left');
+    else if (row.status === OutboxStatus.SENT) tally.gap('a topic of events has lost its beginning, and some events marked sent are not in what is left');
   }
 }

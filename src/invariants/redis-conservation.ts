@@ -1,6 +1,6 @@
 /**
- * redis-conservation: when all is drained, the stock in Redis is what the ledger leaves over: total − held. After a proven loss the mirror has to
- * equal what PostgreSQL has available.
+ * redis-conservation: when all is drained, the stock in Redis is what the ledger leaves over: total − held − withdrawn − what waits for a human. After a
+ * proven loss the mirror has to equal what PostgreSQL has available. And each record and each user's mark agrees with the ledger on its own.
  *
  * Before that the two may differ honestly: a reservation on its way is out of Redis and not yet in the ledger.
  */
@@ -8,6 +8,7 @@ import type { Facts } from '../facts/facts.js';
 import { provenLosses } from './excuses.js';
 import { ordersByReservation, postgresOf, redisByReservation, redisOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { endOfReservation, unitIsBack, withdrawnReservations } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
 import { heldBySnapshot } from './units-replay.js';
 
@@ -34,20 +35,34 @@ function compare(facts: Facts, tally: Tally): void {
   }
   const held = heldBySnapshot(facts);
   const afterLoss = provenLosses(facts).length > 0;
-  const expected = afterLoss ? availableInPostgres(facts) : facts.run.stock - held.size - withdrawn(facts);
+  const waiting = waitingForHumans(facts);
+  const expected = (afterLoss ? availableInPostgres(facts) : facts.run.stock - held.size - withdrawnReservations(facts).size) - waiting.size;
+  if (waiting.size > 0) tally.remark(`${String(waiting.size)} units wait for a human`);
   if (afterLoss) tally.remark('after a proven loss compared with what PostgreSQL has available');
-  if (redis.stock !== expected) {
+  // A rebuild gives its units back in batches; what it still keeps is in no client's hand.
+  const left = redis.stock + Number(redis.meta['heldBack'] ?? '0');
+  if (left !== expected) {
     const suspect = firstSuspect(facts, held);
     tally.violation({
-      kind: 'account', id: 'redis stock', severity: Math.abs(redis.stock - expected), subject: { reservationId: suspect },
-      claim: `Redis has ${String(redis.stock)} left, the ledger leaves ${String(expected)}: ${redis.stock > expected ? 'units were given back that are held' : 'units have leaked'}.`,
+      kind: 'account', id: 'redis stock', severity: Math.abs(left - expected), subject: { reservationId: suspect },
+      claim: `Redis has ${String(left)} left, the ledger leaves ${String(expected)}: ${left > expected ? 'units were given back that are held' : 'units have leaked'}.`,
     });
   }
-  if (!afterLoss) eachRecord(facts, held, tally);
+  if (!afterLoss) eachRecord(facts, held, waiting, tally);
+  marks(facts, held, tally);
+}
+
+/** Reservations that keep their unit in Redis while nobody knows what becomes of them: MANUAL_REQUIRED without an order, or an open dead letter. */
+function waitingForHumans(facts: Facts): ReadonlySet<string> {
+  const waiting = redisOf(facts).records.filter((record) => {
+    const { end } = endOfReservation(facts, record.reservationId);
+    return !record.unitReturned && (end === 'manual' || end === 'dead-letter');
+  });
+  return new Set(waiting.map((record) => record.reservationId));
 }
 
 /** Two errors can cancel in the sum: each record has to agree with the ledger on its own, and each durable reservation has to have one. */
-function eachRecord(facts: Facts, held: ReadonlySet<string>, tally: Tally): void {
+function eachRecord(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySet<string>, tally: Tally): void {
   const violated = (reservationId: string, claim: string): void => {
     tally.violation({ kind: 'reservation', id: reservationId, subject: { reservationId }, claim: `Reservation ${reservationId} ${claim}.` });
   };
@@ -56,8 +71,10 @@ function eachRecord(facts: Facts, held: ReadonlySet<string>, tally: Tally): void
     const givenBack = record.state === 'R' || record.state === 'L';
     const order = ordersByReservation(facts).get(record.reservationId)?.[0];
     if (givenBack && held.has(record.reservationId)) violated(record.reservationId, `is ended in Redis (${record.state}) and still holds a unit in PostgreSQL`);
-    else if (!givenBack && !held.has(record.reservationId)) violated(record.reservationId, `keeps its unit in Redis (${record.state}) and holds none in PostgreSQL`);
+    else if (!givenBack && !held.has(record.reservationId) && !waiting.has(record.reservationId)) violated(record.reservationId, `keeps its unit in Redis (${record.state}) and holds none in PostgreSQL`);
     else if (record.orderId !== null && order?.orderId !== record.orderId) violated(record.reservationId, `has ${order === undefined ? 'no order' : `order ${order.orderId}`}, Redis says ${record.orderId}`);
+    else if (record.unitReturned && !unitIsBack(facts, record.reservationId)) violated(record.reservationId, 'gave its unit back in Redis, and by the ledger it is not on sale');
+    else if (givenBack && !record.unitReturned && unitIsBack(facts, record.reservationId)) violated(record.reservationId, `is ended in Redis (${record.state}) and never gave its unit back`);
   }
   // Nothing expires before the sale has ended: a request that Redis has forgotten could buy again (CASES C9).
   for (const row of postgresOf(facts).reservations) {
@@ -66,12 +83,22 @@ function eachRecord(facts: Facts, held: ReadonlySet<string>, tally: Tally): void
   }
 }
 
-function withdrawn(facts: Facts): number {
-  const { tokens, reservations, ledger } = postgresOf(facts);
-  if (facts.run.strategies.allocator === 'token') return tokens.filter((token) => token.status === 30).length;
-  if (facts.run.rules.restockOnCancel) return 0;
-  const givenBack = new Set(ledger.filter((entry) => entry.type === 20).map((entry) => entry.reservationId));
-  return reservations.filter((row) => row.status === 40 && !givenBack.has(row.reservationId)).length;
+/**
+ * The mark of a user who has one keeps him from a second. It stays for good where the activity lets nobody buy again, and goes otherwise only with his order.
+ */
+function marks(facts: Facts, held: ReadonlySet<string>, tally: Tally): void {
+  const marked = new Map(redisOf(facts).users.map((mark) => [mark.userId, mark.requestId]));
+  const { reservations } = postgresOf(facts);
+  const bound = facts.run.rules.rebuyAfterCancel ? reservations.filter((row) => held.has(row.reservationId)) : reservations.filter((row) => row.orderId !== null);
+  for (const row of bound) {
+    tally.check();
+    const requestId = marked.get(row.userId);
+    if (requestId === row.requestId) continue;
+    tally.violation({
+      kind: 'user', id: row.userId, subject: { userId: row.userId, reservationId: row.reservationId },
+      claim: `User ${row.userId} has had order ${String(row.orderId)} by request ${row.requestId}, and ${requestId === undefined ? 'Redis has no mark of him' : `his mark in Redis names request ${requestId}`}.`,
+    });
+  }
 }
 
 function availableInPostgres(facts: Facts): number {

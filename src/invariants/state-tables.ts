@@ -33,7 +33,8 @@ export const RESERVATION_STATES: StateTable = {
     0: 'PENDING_DB', 10: 'ORDERED', 20: 'REJECTED', 30: 'RELEASE_PENDING', 40: 'RELEASED', 50: 'EXPIRED', 60: 'MANUAL_REQUIRED',
   },
   initial: [0, 10, 20, 50],
-  edges: { 0: [10, 20, 50, 60], 10: [30, 40, 60], 30: [40, 60], 60: [40] },
+  // 30 is a refund under way; 60 waits for a human, whose word ends it.
+  edges: { 0: [10, 20, 50, 60], 10: [30, 40], 30: [40, 60], 60: [20, 40, 50] },
 };
 
 /** CLAIMED = unpaid, SOLD = paid, back to AVAILABLE = resold, RELEASED = withdrawn from sale for good (DESIGN §4). */
@@ -42,6 +43,17 @@ export const TOKEN_STATES: StateTable = {
   names: { 0: 'AVAILABLE', 10: 'CLAIMED', 20: 'SOLD', 30: 'RELEASED' },
   initial: [0],
   edges: { 0: [10, 30], 10: [20, 0, 30], 20: [0, 30] },
+};
+
+/**
+ * Money that arrives makes its record in the state it is in, where nobody had started a payment. It is believed also after the channel had said that the
+ * payment failed, and it leaves only by way of a refund.
+ */
+export const PAYMENT_STATES: StateTable = {
+  what: 'payment',
+  names: { 0: 'CREATED', 10: 'UNKNOWN', 20: 'SUCCEEDED', 30: 'FAILED', 40: 'REFUND_PENDING', 50: 'REFUNDED' },
+  initial: [0, 10, 20, 30, 40],
+  edges: { 0: [10, 20, 30, 40], 10: [20, 30, 40], 20: [40], 30: [20, 40], 40: [50] },
 };
 
 /** `CREATED (10)`, or the bare number of a state that the table lacks. */
@@ -67,6 +79,11 @@ export function reservationHoldsUnit(status: number): boolean {
 /** … or by an order (paid, or open: an open order without a held reservation would hide an oversell). */
 export function orderHoldsUnit(status: number): boolean {
   return status === 10 || status === 20 || status === 30;
+}
+
+/** The order was paid at some time, whatever became of it. */
+export function orderWasPaid(status: number): boolean {
+  return status === 30 || status === 50 || status === 60;
 }
 
 /** The reservation ended without an order and says so durably. */

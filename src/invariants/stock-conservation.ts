@@ -1,5 +1,5 @@
 /**
- * stock-conservation: available + held + paid = total, for the accounts of the run's allocator, at every commit and at the end.
+ * stock-conservation: available + held + paid + withdrawn = total, for the accounts of the run's allocator, at every commit and at the end.
  *
  * `token`: every unit is a row of its own, and a taken token belongs to exactly one reservation that holds. The row of `sku_inventory` is a summary then
  * and stays out of the hot path (paper `000` §6.7), so it is not judged. `row`: the buckets of `sku_inventory` count, tokens do not exist.
@@ -8,6 +8,7 @@ import type { Facts } from '../facts/facts.js';
 import type { CommittedTransaction } from '../facts/store-facts.js';
 import { postgresOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { withdrawnReservations } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
 import { heldBySnapshot, replayUnits, reservationIn, type Bucket, type Units } from './units-replay.js';
 
@@ -37,10 +38,11 @@ function judgeTokens(facts: Facts, tally: Tally): void {
   const held = heldBySnapshot(facts);
   const [available, claimed, sold, withdrawn] = [count(0), count(10), count(20), count(30)];
   tally.check(tokens.length + 1);
-  if (available + held.size + withdrawn !== facts.run.stock || tokens.length !== facts.run.stock || claimed + sold !== held.size) {
+  const leaving = withdrawnReservations(facts).size;
+  if (available + held.size + withdrawn !== facts.run.stock || tokens.length !== facts.run.stock || claimed + sold !== held.size || withdrawn !== leaving) {
     tally.violation({
       kind: 'account', id: 'tokens', severity: Math.abs(available + held.size + withdrawn - facts.run.stock), subject: {},
-      claim: `${String(tokens.length)} tokens, ${String(available)} available, ${String(claimed)} claimed, ${String(sold)} sold, ${String(withdrawn)} withdrawn; ${String(held.size)} units held; stock ${String(facts.run.stock)}.`,
+      claim: `${String(tokens.length)} tokens, ${String(available)} available, ${String(claimed)} claimed, ${String(sold)} sold, ${String(withdrawn)} withdrawn, ${String(leaving)} by the rules of the activity; ${String(held.size)} units held; stock ${String(facts.run.stock)}.`,
     });
   }
   ownersOfTokens(facts, held, tally);
@@ -84,20 +86,21 @@ function judgeBuckets(facts: Facts, tally: Tally): void {
   const totals = new Map(inventory.map((row) => [String(row.bucketNo), row.total]));
   const restock = facts.run.rules.restockOnCancel;
   const compare = (units: Pick<Units, 'held' | 'released'>, allocated: number): string | null => {
-    // Without restocking a released unit is withdrawn and may stay allocated.
-    const most = units.held.size + (restock ? 0 : units.released.size);
-    return allocated >= units.held.size && allocated <= most ? null : `${String(allocated)} units are allocated while ${String(units.held.size)} are held`;
+    // Without restocking a released unit leaves the sale and stays allocated for good.
+    const withdrawn = restock ? 0 : units.released.size;
+    if (allocated === units.held.size + withdrawn) return null;
+    return `${String(allocated)} units are allocated while ${String(units.held.size)} are held${withdrawn === 0 ? '' : ` and ${String(withdrawn)} withdrawn`}`;
   };
   const report = changesOf(tally);
   replayUnits(facts, (units, transaction) => {
     let allocated = 0;
     for (const bucket of units.buckets.values()) allocated += bucket.allocated;
     const broken = [...units.buckets].flatMap(([bucketNo, bucket]) => bucketProblem(bucketNo, bucket, totals.get(bucketNo) ?? null) ?? [])[0];
-    report(transaction, allocated - units.held.size, broken ?? compare(units, allocated));
+    report(transaction, allocated - units.held.size - (restock ? 0 : units.released.size), broken ?? compare(units, allocated));
   });
   if (!facts.postgres.present) return;
   const held = heldBySnapshot(facts);
-  const released = new Set(postgresOf(facts).reservations.filter((row) => row.status === 40).map((row) => row.reservationId));
+  const released = withdrawnReservations(facts);
   const total = inventory.reduce((sum, row) => sum + row.total, 0);
   const allocated = inventory.reduce((sum, row) => sum + row.allocated, 0);
   tally.check(inventory.length + 1);

@@ -16,7 +16,7 @@ export interface Bucket {
 export interface Units {
   /** Reservations that hold a unit, by their own state or by their order's. */
   readonly held: ReadonlySet<string>;
-  /** Reservations in state RELEASED. */
+  /** Reservations in state RELEASED that had an order. */
   readonly released: ReadonlySet<string>;
   /** Claimed and sold tokens → their reservation. */
   readonly takenTokens: ReadonlyMap<string, string | null>;
@@ -60,7 +60,7 @@ class UnitsAccount implements Units {
     const id = columnOf(change, 'reservation_id');
     const status = change.kind === 'delete' ? NaN : Number(columnOf(change, 'status'));
     this.#hold(id, this.#byRow, reservationHoldsUnit(status));
-    if (status === 40) this.released.add(id);
+    if (status === 40 && change.row['order_id'] !== null) this.released.add(id);
     else this.released.delete(id);
     return true;
   }
