@@ -15,6 +15,8 @@ export function startRedisFigures(stock: StockPort, config: RoleConfig, metrics:
   if (ask === undefined) return { stop: () => Promise.resolve() };
   const replicas = metrics.gauge('redis_replicas', 'Replicas connected to the primary');
   const lag = metrics.gauge('redis_replication_lag', 'Bytes that the slowest replica has not acknowledged: what a failover would lose; 0 without a replica');
+  const failovers = metrics.counter('redis_failover_total', 'Times that another process answered as primary: a failover or a restart');
+  let runId: string | null = null;
   const skus = config.skuIds.map((skuId) => {
     const labels = { activity_id: activityId, sku_id: skuId };
     return {
@@ -34,6 +36,8 @@ export function startRedisFigures(stock: StockPort, config: RoleConfig, metrics:
       gauges.reserved.set(figures.reserved);
       gauges.pending.set(figures.pending);
       gauges.oldest.set(figures.overdueMs === 0 ? 0 : (figures.overdueMs + tuning.resendAfterMs) / 1_000);
+      if (runId !== null && figures.runId !== runId) failovers.add();
+      runId = figures.runId;
       replicas.set(figures.replicas);
       lag.set(figures.replicationLagBytes);
     }

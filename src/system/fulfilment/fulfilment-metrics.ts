@@ -8,6 +8,9 @@ export interface FulfilmentMetrics {
   triedAgain(cause: string): void;
 }
 
+/** Counted by the consumer itself too, when a handler fails. */
+const RETRIED = 'Pieces of a batch worked on again';
+
 export function fulfilmentMetrics(metrics: RoleMetrics): FulfilmentMetrics {
   return {
     skipped(cause) {
@@ -15,6 +18,7 @@ export function fulfilmentMetrics(metrics: RoleMetrics): FulfilmentMetrics {
     },
     triedAgain(cause) {
       metrics.counter('seckill_consumer_tried_again_total', 'Chunks handed to the ledger again, by cause', { cause }).add();
+      metrics.counter('retry_message_total', RETRIED, { topic: 'orders' }).add();
     },
   };
 }

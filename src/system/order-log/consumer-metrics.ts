@@ -37,7 +37,7 @@ export function consumerProgress(metrics: RoleMetrics, kindOf: (topic: string) =
   const tps = metrics.gauge('consumer_tps', 'Messages finished a second, over the last 10 s');
   const lag = metrics.gauge('consumer_lag', 'Messages behind the end of the partitions held, at the last fetch');
   const age = metrics.gauge('oldest_message_age', 'Seconds since the oldest message in hand was appended; 0 with nothing in hand');
-  const retried = (topic: string) => metrics.counter('retry_message_total', 'Pieces of a batch handed to the handler again', { topic: kindOf(topic) });
+  const retried = (topic: string) => metrics.counter('retry_message_total', 'Pieces of a batch worked on again', { topic: kindOf(topic) });
 
   metrics.beforeText(() => {
     const now = nowMs();

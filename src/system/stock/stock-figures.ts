@@ -1,5 +1,6 @@
 /** Sizes of one SKU in Redis and the state of its replication, for gauges: every one of them O(1) or O(log n), asked every few seconds. */
 import type { SkuKey } from '../../domain/ids.js';
+import { runIdOf } from './epoch-guard.js';
 import type { StockConnection } from './stock-connection.js';
 
 export interface StockFigures {
@@ -10,6 +11,8 @@ export interface StockFigures {
   readonly pending: number;
   /** How long the most overdue entry of the pending index has been due; 0 when none is. */
   readonly overdueMs: number;
+  /** Changes when the primary is another process: a restart or a failover. */
+  readonly runId: string;
   readonly replicas: number;
   /** Bytes that the slowest connected replica has not acknowledged; 0 without a replica. */
   readonly replicationLagBytes: number;
@@ -19,11 +22,12 @@ export interface StockFigures {
 export async function stockFigures(connection: StockConnection, sku: SkuKey): Promise<StockFigures | null> {
   const { stock, requests, pending } = connection.keys(sku);
   const { redis } = connection;
-  const [sizes, replication] = await Promise.all([
+  const [sizes, replication, server] = await Promise.all([
     connection.command('figures', () => redis.multi().get(stock).hlen(requests).zcard(pending).zrange(pending, '0', '0', 'WITHSCORES').time().exec()),
     connection.command('figures', () => redis.info('replication')),
+    connection.command('figures', () => redis.info('server')),
   ]);
-  if (sizes.outcome !== 'done' || replication.outcome !== 'done') return null;
+  if (sizes.outcome !== 'done' || replication.outcome !== 'done' || server.outcome !== 'done') return null;
   const [left, reserved, count, first, time] = (sizes.value ?? []).map(([error, value]) => (error === null ? value : null));
   const dueAtMs = Array.isArray(first) && first[1] !== undefined ? Number(first[1]) : null;
   const nowMs = Array.isArray(time) ? Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000) : 0;
@@ -32,6 +36,7 @@ export async function stockFigures(connection: StockConnection, sku: SkuKey): Pr
     reserved: Number(reserved ?? 0),
     pending: Number(count ?? 0),
     overdueMs: dueAtMs === null ? 0 : Math.max(0, nowMs - dueAtMs),
+    runId: runIdOf(server.value),
     ...replicationOf(replication.value),
   };
 }
