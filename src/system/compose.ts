@@ -4,10 +4,14 @@
  */
 import type { RoleConfig } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
+import { composeCloser } from './compose/closer.js';
+import { composeCompensator } from './compose/compensator.js';
 import { composeConsumer } from './compose/consumer.js';
 import { composeGateway } from './compose/gateway.js';
+import { composePayment } from './compose/payment.js';
 import { createPortMaker, type PortMaker, type RoleOverrides } from './compose/ports.js';
 import { composeProjector } from './compose/projector.js';
+import { composeReconciler } from './compose/reconciler.js';
 import { composeRelay } from './compose/relay.js';
 import { composeRetention } from './compose/retention.js';
 import { composeScanner } from './compose/scanner.js';
@@ -26,7 +30,11 @@ const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
   scanner: composeScanner,
   relay: composeRelay,
   projector: composeProjector,
+  payment: composePayment,
+  closer: composeCloser,
+  compensator: composeCompensator,
   undertaker: composeUndertaker,
+  reconciler: composeReconciler,
   retention: composeRetention,
 };
 
@@ -56,8 +64,8 @@ export async function composeRole(config: RoleConfig, overrides: RoleOverrides =
   if (composeOne === undefined) throw new Error(`role not built yet: ${config.role}`);
   const make = createPortMaker(config, overrides);
   const role = await composeOne(config, make);
-  // The gateway serves both endpoints beside its API.
-  if (config.role === 'gateway') return { ...role, stop: bounded(() => role.stop()) };
+  // These serve both endpoints beside their API.
+  if (config.role === 'gateway' || config.role === 'payment') return { ...role, stop: bounded(() => role.stop()) };
   const server = await startRoleServer(config.listen, { health: () => role.health(), metrics: make.metrics }).catch(async (error: unknown) => {
     await role.stop();
     throw error;

@@ -16,7 +16,12 @@ import { consumerProgress } from '../order-log/consumer-metrics.js';
 import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
 import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
 import { topicKind } from '../order-log/topic-kinds.js';
+import { createHttpChannel } from '../payment/http-channel.js';
+import { createOrderLife } from '../payment/order-life.js';
+import type { OrderLife } from '../payment/order-life-port.js';
+import type { PaymentChannel } from '../payment/payment-channel-port.js';
 import { availabilityZone } from '../placement.js';
+import { createCompensationStore, type CompensationStore } from '../recovery/compensation-store.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import { connectStock, type StockOptions } from '../stock/redis-stock.js';
@@ -35,6 +40,10 @@ export interface RolePorts {
   readonly reader: RequestReader;
   readonly judge: ReservationJudge;
   readonly outbox: OutboxStore;
+  readonly life: OrderLife;
+  readonly compensations: CompensationStore;
+  /** null: no payment channel is configured. */
+  readonly channel: PaymentChannel | null;
 }
 
 /** Everything that may be other than in production. */
@@ -71,6 +80,9 @@ export interface PortMaker {
   reader(): RequestReader;
   judge(): ReservationJudge;
   outbox(): OutboxStore;
+  life(): OrderLife;
+  compensations(): CompensationStore;
+  channel(): PaymentChannel | null;
 }
 
 export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): PortMaker {
@@ -130,6 +142,15 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
       }),
     reader: () => port('reader', () => createRequestReader(config, surroundings)),
     judge: () => port('judge', () => createReservationJudge(config, surroundings)),
+    life: () =>
+      port('life', () =>
+        createOrderLife(config, surroundings, {
+          statements: loadStatements(overrides.statements),
+          onRetry: (cause) => { metrics.counter('order_life_retries_total', 'Whole transactions tried again, by cause', { cause }).add(); },
+        }),
+      ),
+    compensations: () => port('compensations', () => createCompensationStore(config, surroundings, loadStatements(overrides.statements))),
+    channel: () => port('channel', () => (tuning.paymentChannel === null ? null : createHttpChannel(tuning.paymentChannel, tuning.channelTimeoutMs))),
     outbox: () => port('outbox', () => createOutboxStore(config, surroundings, loadStatements(overrides.statements))),
   };
 }
