@@ -1,6 +1,6 @@
 /** Spawns the command line as a user would, and looks at what it leaves behind. Needs `npm run build`. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,9 @@ const CLI = join(REPOSITORY, 'dist', 'cli.js');
 /** Inherited by everything that a lab of this test process starts, servers included, so that other labs on the machine are not taken for ours. */
 const MARK = `SECKILL_LAB_MARK_TEST=${String(process.pid)}-${String(Date.now())}`;
 const [MARK_NAME = '', MARK_VALUE = ''] = MARK.split('=');
+/** Where our labs put their stacks; PostgreSQL's unprivileged user has to get in. */
+const TEMPORARY = mkdtempSync(join(tmpdir(), 'seckill-lab-test-stacks-'));
+chmodSync(TEMPORARY, 0o755);
 
 export interface Finished {
   /** null: ended by a signal. */
@@ -36,7 +39,7 @@ export function freshFolder(name: string): string {
 export function startLab(args: readonly string[], options: { readonly env?: NodeJS.ProcessEnv; readonly cli?: string; readonly cwd?: string } = {}): LabProcess {
   const child = spawn(process.execPath, [options.cli ?? CLI, ...args], {
     cwd: options.cwd ?? REPOSITORY,
-    env: { ...process.env, CI: 'true', [MARK_NAME]: MARK_VALUE, ...options.env },
+    env: { ...process.env, CI: 'true', [MARK_NAME]: MARK_VALUE, TMPDIR: TEMPORARY, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -106,12 +109,12 @@ export function labProcesses(): string[] {
     .map(({ pid, command }) => `${pid} ${String(command).slice(0, 160)}`);
 }
 
-/** Shared memory segments and stack folders that exist now. */
+/** Stack folders of our labs, and shared memory that nobody is attached to: what a killed PostgreSQL would leave. */
 function labFiles(): string[] {
-  const folders = readdirSync(tmpdir()).filter((name) => /^seckill-lab-(?!test-)/.test(name)).map((name) => join(tmpdir(), name));
+  const folders = readdirSync(TEMPORARY).map((name) => join(TEMPORARY, name));
   const shared = readdirSync('/dev/shm').filter((name) => name.startsWith('PostgreSQL')).map((name) => join('/dev/shm', name));
-  const segments = readFileSync('/proc/sysvipc/shm', 'utf8').trim().split('\n').slice(1).map((line) => `shm ${line.trim().split(/\s+/)[1] ?? ''}`);
-  return [...folders, ...shared, ...segments];
+  const segments = readFileSync('/proc/sysvipc/shm', 'utf8').trim().split('\n').slice(1).map((line) => line.trim().split(/\s+/));
+  return [...folders, ...shared, ...segments.filter((columns) => columns[6] === '0').map((columns) => `shm ${columns[1] ?? ''}`)];
 }
 
 export interface Snapshot {
