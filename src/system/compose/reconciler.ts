@@ -13,7 +13,12 @@ export async function reconcilerPorts(config: RoleConfig, surroundings: RoleSurr
   return {
     mirror: connectMirror(addresses.redis, namespace, { connectionName: instance }),
     store: createReconciliationStore(config, surroundings),
-    reader: await startOrderLogReader({ address: addresses.kafka, clientId: instance, namespace, sessionTimeoutMs: tuning.consumerSessionTimeoutMs, log: surroundings.log }),
+    reader: await startOrderLogReader({
+      address: addresses.kafka, clientId: instance, namespace, sessionTimeoutMs: tuning.consumerSessionTimeoutMs,
+      log: (level, text, fields) => {
+        surroundings.log(level, text, fields);
+      },
+    }),
   };
 }
 

@@ -36,7 +36,7 @@ export function suspectsOf(look: Look, graceMs: number): Suspects {
 
 /** Differences that both looks show, at least a grace apart and of one epoch; else none. */
 export function agreed(earlier: Suspects | null, later: Suspects, graceMs: number): readonly Difference[] {
-  if (earlier === null || earlier.epoch !== later.epoch || later.lookedAtMs - earlier.lookedAtMs < graceMs) return [];
+  if (earlier?.epoch !== later.epoch || later.lookedAtMs - earlier.lookedAtMs < graceMs) return [];
   return confirmed(earlier.differences, later.differences);
 }
 

@@ -144,7 +144,9 @@ class ReconcilerLoop {
   }
 
   async #rebuild(sku: SkuKey, token: number, cause: string): Promise<boolean> {
-    const { log } = this.#surroundings;
+    const log: RoleSurroundings['log'] = (level, text, fields) => {
+      this.#surroundings.log(level, text, fields);
+    };
     log('error', 'this is not the Redis that was known; admission is paused until it is rebuilt', { cause, skuId: sku.skuId });
     const ended = await rebuild(this.#rebuilds, sku, token);
     if (ended.end === 'again') {
