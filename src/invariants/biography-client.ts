@@ -37,6 +37,11 @@ export function clientLines(facts: Facts, identity: Identity): TimedLine[] {
     const names = [telling.reservationId === null ? '' : `, reservation ${telling.reservationId}`, telling.orderId === null ? '' : `, order ${telling.orderId}`].join('');
     lines.push({ wallUs: monoToWallUs(clock, telling.answeredUs), source: 'client', text: `${telling.kind}: told ${String(telling.httpStatus)} ${telling.code ?? 'unreadable'}${names}` });
   }
+  for (const told of facts.history.value.payerTellings) {
+    if (!identity.orders.has(told.orderId)) continue;
+    const asked = `${told.act}${told.channelTradeNo === null ? '' : ` of trade ${told.channelTradeNo} (${String(told.channelSays)}, ${String(told.amountMinor)})`}`;
+    lines.push({ wallUs: monoToWallUs(clock, told.answeredUs ?? told.askedUs), source: 'client', text: `${asked}: ${told.answeredUs === null ? 'no answer' : `told ${told.code ?? 'something unreadable'}`}` });
+  }
   return lines;
 }
 
