@@ -136,10 +136,21 @@ export interface Redelivery {
   repeatCompensations(most: number): Promise<number>;
 }
 
+/** Brings in what the system cannot work off, as a foreign producer or a damaged record would. Direct connections; the users are none of the schedule. */
+export interface Poison {
+  /** Writes `count` records to the orders topic that are no order messages: no JSON, half a message, bytes, nothing at all, numbers that fit no column. */
+  produceMalformed(count: number): Promise<void>;
+  /** Writes `count` good messages of users whose orders the database refuses, whoever asks and however often. */
+  produceRefused(count: number): Promise<void>;
+  /** Records of the dead-letter topic so far. */
+  deadLetters(): Promise<number>;
+}
+
 export interface Targets {
   link(name: LinkName | 'replication'): LinkTarget;
   server(name: ServerName): ServerTarget;
   roles(role: RoleName): readonly RoleTarget[];
   readonly witness: Witness;
   readonly redelivery: Redelivery;
+  readonly poison: Poison;
 }

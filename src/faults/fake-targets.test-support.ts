@@ -174,6 +174,10 @@ export interface FakeTargets extends Targets {
   unpaid: number;
   /** Events and compensation tasks that can still be delivered again. */
   repeatable: number;
+  /** Records of the dead-letter topic. */
+  deadLetters: number;
+  /** Malformed records that leave no trace. */
+  poisonLost: number;
 }
 
 /** A server answers unless it is frozen; a link refuses when it is disabled. */
@@ -197,6 +201,8 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     stored: 0,
     unpaid: 0,
     repeatable: 0,
+    deadLetters: 7,
+    poisonLost: 0,
     link: (name) => {
       if (name === 'replication') throw new Error('no replication here');
       return fakeLink(name);
@@ -213,6 +219,11 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     redelivery: {
       repeatEvents: (_, most) => Promise.resolve(Math.min(most, targets.repeatable)),
       repeatCompensations: (most) => Promise.resolve(Math.min(most, targets.repeatable)),
+    },
+    poison: {
+      produceMalformed: (count) => Promise.resolve(void (targets.deadLetters += Math.max(0, count - targets.poisonLost))),
+      produceRefused: (count) => Promise.resolve(void (targets.deadLetters += count)),
+      deadLetters: () => Promise.resolve(targets.deadLetters),
     },
   };
   return targets;

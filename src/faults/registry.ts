@@ -8,11 +8,12 @@ import { killRole } from './kill-role.js';
 import { linkToxic } from './link-toxic.js';
 import { loseProduceAck } from './lose-produce-ack.js';
 import { pgOutage } from './pg-outage.js';
+import { poisonMessages } from './poison-messages.js';
 import { redisDown } from './redis-down.js';
 import { restartEverything } from './restart-everything.js';
 import { slowConsumer } from './slow-consumer.js';
 
-export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation];
+export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages];
 
 /** `lose-produce-ack@t=3s,n=20` → the fault with its options checked, or every problem at once, each ready to be shown. */
 export function parseFaultOption(text: string): BindResult {

@@ -3,6 +3,7 @@ import type { Namespace } from '../domain/namespace.js';
 import type { LinkName } from '../domain/roles.js';
 import type { ServerName, StackDescription } from '../facts/stack-description.js';
 import type { LinkTarget, ServerTarget, Targets } from '../facts/targets.js';
+import { createPoison } from './poison.js';
 import type { RoleSupervisor } from './role-supervisor.js';
 import { createRedelivery } from './redelivery.js';
 import { openWitness } from './witness.js';
@@ -29,6 +30,7 @@ export function runTargets(of: { readonly stack: FaultableStack; readonly lane: 
     roles: (role) => supervisor.roles(role),
     witness,
     redelivery: createRedelivery(stack.description.direct, of.namespace),
+    poison: createPoison(stack.description.direct, of.namespace),
     close: () => witness.close(),
   };
 }

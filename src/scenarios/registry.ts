@@ -9,6 +9,7 @@ import { killAfterLua } from './kill-after-lua.js';
 import { oneUserStorm } from './one-user-storm.js';
 import { payVsClose } from './pay-vs-close.js';
 import { pgOutage } from './pg-outage.js';
+import { poisonMessages } from './poison-messages.js';
 import { recoveryFlood } from './recovery-flood.js';
 import { redisDown } from './redis-down.js';
 import { restartEverything } from './restart-everything.js';
@@ -19,7 +20,7 @@ import { stockOfOne } from './stock-of-one.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   hotSku, killAfterLua, dropBrokerAck, pgOutage, redisDown, stockOfOne, oneUserStorm,
-  payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, restartEverything,
+  payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, restartEverything, poisonMessages,
 ];
 
 export function scenarioNamed(name: string): Scenario | null {

@@ -1,0 +1,48 @@
+/**
+ * poison-messages: records that nobody can work off come into the orders topic among the good ones (paper `000` §7.4; CASES C22). Half of them are no
+ * messages at all, half are good messages that the database always refuses. Each of them must end on the dead-letter topic, and nobody may wait for it.
+ *
+ * Landed: the dead-letter topic grew by exactly as many as were brought in. The refused users are none of the load, and their refusal stays: taking it
+ * back would turn what is still on its way into orders that nobody asked for.
+ */
+import { z } from 'zod';
+
+import { defineFault } from './fault.js';
+import { until } from './observation.js';
+import { startTime, wholeNumber } from './option-values.js';
+
+/** A refused message is tried several times, one after the other where they share a partition. */
+const GIVE_UP_BOUND_MS = 15_000;
+const GIVE_UP_EACH_MS = 1_000;
+
+export const poisonMessages = defineFault({
+  name: 'poison-messages',
+  description: 'n records that cannot be worked off come into the orders topic: half malformed, half refused by the database',
+  example: 'poison-messages@t=3s,n=10',
+  schema: z.strictObject({ t: startTime, n: wholeNumber(1, 1_000).default(2) }),
+  startsAfterMs: (options) => options.t,
+  strikesAsked: (options) => options.n,
+  predict: (options) => `the dead-letter topic grows by exactly ${String(options.n)}`,
+  begin: (options, { targets, clock }) => {
+    let before: number | null = null;
+    let after = 0;
+    const grown = async (): Promise<number> => {
+      after = await targets.poison.deadLetters();
+      return after - (before ?? after);
+    };
+    return {
+      async inject(signal) {
+        before = await targets.poison.deadLetters();
+        await targets.poison.produceMalformed(Math.ceil(options.n / 2));
+        const refused = Math.floor(options.n / 2);
+        if (refused > 0) await targets.poison.produceRefused(refused);
+        await until(clock, GIVE_UP_BOUND_MS + options.n * GIVE_UP_EACH_MS, 100, async () => (await grown()) >= options.n, signal);
+      },
+      heal: () => Promise.resolve({ healed: true, observed: 'nothing more is brought in' }),
+      async prove() {
+        const count = await grown();
+        return { landed: count === options.n, observed: `${String(options.n)} brought in, ${String(count)} dead letters more`, strikes: Math.min(count, options.n), hits: [], mayLose: null };
+      },
+    };
+  },
+});
