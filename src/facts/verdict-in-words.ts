@@ -65,8 +65,30 @@ export function countsInWords(figures: RunFigures): readonly (readonly [string, 
   for (const [code, count] of refusals) rows.push([`refused ${code}`, countInWords(count)]);
   rows.push(['orders in PostgreSQL', countInWords(figures.orders)], ['messages in the topic', countInWords(figures.topicMessages)]);
   rows.push(['duplicates among them', countInWords(figures.topicDuplicates)]);
+  const lives: readonly (readonly [string, number | null])[] = [
+    ['orders paid', figures.paid], ['orders ended and released', figures.released], ['refunds', figures.refunds], ['payments that fit no order', figures.unmatchedPayments],
+    ['dead letters', figures.deadLetters], ['waiting for a human', figures.waitingForHumans],
+  ];
+  // In most runs nobody pays: a row of zeros for each would hide what happened.
+  for (const [label, count] of lives) if (count !== null && count > 0) rows.push([label, countInWords(count)]);
   if (figures.excused > 0) rows.push(['losses excused by a proven fault', countInWords(figures.excused)]);
   return rows;
+}
+
+/** Layer, what passed, what it kept away; in the order in which requests meet the layers. */
+export function funnelInWords({ funnel }: RunFigures): readonly (readonly [string, string, string])[] {
+  const layers = [...new Set(funnel.counts.map((entry) => entry.layer))];
+  const sum = (layer: string, refused: boolean): number =>
+    funnel.counts.filter((entry) => entry.layer === layer && (entry.outcome !== 'passed') === refused).reduce((total, entry) => total + entry.count, 0);
+  return layers.map((layer) => [layer, countInWords(sum(layer, false)), countInWords(sum(layer, true))]);
+}
+
+/** What the counts of the funnel leave out; null: they are whole. */
+export function funnelCaveat({ funnel }: RunFigures): string | null {
+  if (funnel.counts.length === 0) return null;
+  if (funnel.restarted === null) return 'Nobody can tell whether a gateway was started again: counts of an earlier life would be missing.';
+  if (funnel.restarted.length === 0) return null;
+  return `Started again meanwhile: ${funnel.restarted.join(', ')}. Counts begin at zero with each start, so what came before is missing.`;
 }
 
 /**

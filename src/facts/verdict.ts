@@ -60,6 +60,21 @@ export interface Latencies {
   readonly maxUs: number;
 }
 
+/** What one layer of the gateways' admission funnel did with the requests that reached it, summed over the gateways. */
+export interface FunnelCount {
+  readonly layer: string;
+  /** `passed`, `refused`. */
+  readonly outcome: string;
+  readonly count: number;
+}
+
+export interface FunnelFigures {
+  /** In the order of the layers. Empty: the gateways told of none. */
+  readonly counts: readonly FunnelCount[];
+  /** Gateways that were started again while the storm blew: their counts began at zero then. null: nobody can tell. */
+  readonly restarted: readonly string[] | null;
+}
+
 /** Counts a reader wants first. Null: the evidence is missing. */
 export interface RunFigures {
   readonly stock: number;
@@ -72,6 +87,17 @@ export interface RunFigures {
   readonly orders: number | null;
   readonly topicMessages: number | null;
   readonly topicDuplicates: number | null;
+  /** Orders that stand paid. */
+  readonly paid: number | null;
+  /** Reservations whose order ended and that were released. */
+  readonly released: number | null;
+  /** Payments whose money went back, or is about to. */
+  readonly refunds: number | null;
+  readonly unmatchedPayments: number | null;
+  readonly deadLetters: number | null;
+  /** Reservations in MANUAL_REQUIRED and open dead letters. */
+  readonly waitingForHumans: number | null;
+  readonly funnel: FunnelFigures;
   readonly latencyFromIntended: Latencies | null;
   readonly winnersLatency: Latencies | null;
   readonly reservationToOrder: Latencies | null;

@@ -5,10 +5,14 @@ import { ARRIVAL_OUTCOMES, type HistoryFacts } from '../facts/history.js';
 import { percentileOf } from '../facts/load-honesty.js';
 import type { InvariantVerdict, Latencies, RunFigures } from '../facts/verdict.js';
 import { acceptancesByRequest, acceptancesOf } from './acceptances.js';
+import { funnelFigures } from './funnel-figures.js';
+import { deadLetterPlaces } from './indexes.js';
 import { reservationToCommit } from './order-delays.js';
 
 const ANSWERED = ARRIVAL_OUTCOMES.indexOf('answered');
 const ACCEPTING: ReadonlySet<string> = new Set(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'ORDERED', 'REJECTED', 'RELEASED']);
+
+const SOLD_OUT = ['SOLD_OUT', 'TEMP_SOLD_OUT', 'FINAL_SOLD_OUT'] as const;
 
 export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]): RunFigures {
   const history = facts.history.present ? facts.history.value : null;
@@ -22,17 +26,37 @@ export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]
     issued: history?.generator.issued ?? null,
     decided: history?.generator.answered ?? null,
     accepted: history === null ? null : acceptancesByRequest(facts).size,
-    soldOut: codes?.['SOLD_OUT'] ?? (codes === null ? null : 0),
+    soldOut: codes === null ? null : SOLD_OUT.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
     refusedByCode: codes === null ? {} : Object.fromEntries(Object.entries(codes).filter(([code]) => !ACCEPTING.has(code))),
     orders: facts.postgres.present ? facts.postgres.value.orders.length : null,
     topicMessages: topic?.length ?? null,
     topicDuplicates: topic === null ? null : topic.length - new Set(topic.map((record) => record.messageId)).size,
+    ...livesOf(facts),
+    funnel: funnelFigures(facts),
     latencyFromIntended: history === null ? null : latenciesOf(answerLatencies(history)),
     winnersLatency: history === null ? null : latenciesOf(winnersLatencies(facts, history)),
     reservationToOrder: delays.length === 0 ? null : latenciesOf(Float64Array.from(delays, (delay) => delay.delayUs)),
     recoveryMs: settle?.drainedUs == null ? null : Math.max(0, (settle.drainedUs - settle.healedUs) / 1000),
     // One lost reservation is excused by several judges: it was lost once.
     excused: invariants.reduce((most, verdict) => Math.max(most, verdict.excused), 0),
+  };
+}
+
+type Lives = Pick<RunFigures, 'paid' | 'released' | 'refunds' | 'unmatchedPayments' | 'deadLetters' | 'waitingForHumans'>;
+
+function livesOf(facts: Facts): Lives {
+  if (!facts.postgres.present) return { paid: null, released: null, refunds: null, unmatchedPayments: null, deadLetters: null, waitingForHumans: null };
+  const { orders, reservations, payments, unmatchedPayments, deadLetters } = facts.postgres.value;
+  // The topic may hold letters that the undertaker has not read.
+  const places = deadLetterPlaces(facts);
+  const closed = deadLetters.filter((letter) => letter.status !== 0).length;
+  return {
+    paid: orders.filter((order) => order.status === 30).length,
+    released: reservations.filter((row) => row.status === 40).length,
+    refunds: payments.filter((payment) => payment.status === 40 || payment.status === 50).length,
+    unmatchedPayments: unmatchedPayments.length,
+    deadLetters: places.size,
+    waitingForHumans: reservations.filter((row) => row.status === 60).length + places.size - closed,
   };
 }
 

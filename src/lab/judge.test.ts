@@ -30,7 +30,7 @@ describe('the verdict of a run', () => {
   it('is green when all hold, with its figures', () => {
     const verdict = judge(CLEAN);
     expect(verdict).toMatchObject({ outcome: 'green', exitCode: 0, run: { id: 'run-1', scenario: 'hand-written', seed: 1 } });
-    expect(verdict.headline).toBe('All 14 invariants hold: 10 orders of a stock of 10 from 40 answered arrivals.');
+    expect(verdict.headline).toBe('All 19 invariants hold: 10 orders of a stock of 10 from 40 answered arrivals.');
     expect(verdict.figures).toMatchObject({ stock: 10, offered: 40, issued: 40, decided: 40, accepted: 10, orders: 10, recoveryMs: 1_000 });
     const { topicMessages, topicDuplicates, latencyFromIntended, winnersLatency, reservationToOrder } = verdict.figures;
     expect((topicMessages ?? 0) - (topicDuplicates ?? 0)).toBe(10);
@@ -94,7 +94,7 @@ describe('what a run cannot prove', () => {
     const verdict = judgeFacts(CLEAN, RUN, (name) => (name === 'no-oversell' ? { ...noOversell, judge: () => { throw new Error('boom'); } } : invariantNamed(name)));
     expect(verdict).toMatchObject({ outcome: 'unknown', exitCode: 2 });
     expect(verdict.invariants[0]).toMatchObject({ name: 'no-oversell', outcome: 'unknown', note: 'the judge crashed: boom' });
-    expect(verdict.invariants.filter((judged) => judged.outcome === 'holds')).toHaveLength(13);
+    expect(verdict.invariants.filter((judged) => judged.outcome === 'holds')).toHaveLength(18);
   });
 
   it('damaged facts crash judges, not the merge', () => {

@@ -126,7 +126,14 @@ export const SAMPLE_VERDICT: RunVerdict = {
   faults: [SAMPLE_FAULT],
   figures: {
     stock: 1_000, offered: 20_000, issued: 19_999, decided: 19_990, accepted: 1_000, soldOut: 17_000, refusedByCode: { LIMITED: 3, USER_HAS_ONE: 400 }, orders: 1_000,
-    topicMessages: 1_002, topicDuplicates: 2, latencyFromIntended: latencies, winnersLatency: latencies, reservationToOrder: latencies, recoveryMs: 850, excused: 0,
+    topicMessages: 1_002, topicDuplicates: 2, paid: 600, released: 25, refunds: 3, unmatchedPayments: 1, deadLetters: 2, waitingForHumans: 1,
+    funnel: {
+      counts: [
+        { layer: 'known', outcome: 'passed', count: 40 }, { layer: 'permit', outcome: 'passed', count: 15_000 }, { layer: 'permit', outcome: 'refused', count: 4_000 },
+      ],
+      restarted: ['gateway-1'],
+    },
+    latencyFromIntended: latencies, winnersLatency: latencies, reservationToOrder: latencies, recoveryMs: 850, excused: 0,
   },
 };
 

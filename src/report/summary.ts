@@ -2,7 +2,7 @@
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { LoadVerdict, RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Text that cannot break out of a table cell. */
@@ -42,6 +42,13 @@ function loadSection(load: LoadVerdict): string[] {
   ])];
 }
 
+function funnelSection(figures: RunVerdict['figures']): string[] {
+  const rows = funnelInWords(figures);
+  if (rows.length === 0) return [];
+  const caveat = funnelCaveat(figures);
+  return ['## Admission funnel', '', ...table(['layer', 'passed', 'kept away'], rows), ...(caveat === null ? [] : [cell(caveat), ''])];
+}
+
 function faultSection(faults: readonly FaultRecord[]): string[] {
   if (faults.length === 0) return ['## Faults', '', 'None.', ''];
   const rows = faults.map((fault) => [
@@ -62,6 +69,7 @@ export function summaryOf(verdict: RunVerdict): string {
     `Run \`${run.id}\`, seed ${String(run.seed)}, started ${run.startedAt}, exit code ${String(verdict.exitCode)}.`, '',
     ...witnessSection(verdict),
     '## Figures', '', ...table(['what', 'figure'], [...countsInWords(verdict.figures), ...speedsInWords(verdict)]),
+    ...funnelSection(verdict.figures),
     '## Invariants', '', ...table(['invariant', 'outcome', 'checked', 'violations', 'note'], judges),
   ];
   if (verdict.serviceLevels.length > 0) {

@@ -1,7 +1,7 @@
 /** What `run` and `check` print at the end: the headline, what each judge says, the first witness, and where the rest is. Plain text. */
 import type { RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, leadingWitness, outcomeInWords, serviceLevelInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, outcomeInWords, serviceLevelInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Biographies can be long; the whole one is in summary.md. */
@@ -47,6 +47,14 @@ function witnessLines(verdict: RunVerdict): string[] {
 }
 
 /** Ends with a newline. `notes` stand before the last line, such as "facts were changed after the run". */
+/** What each layer of the gateways' funnel kept away. */
+function funnelLines({ figures }: RunVerdict): readonly string[] {
+  const rows = funnelInWords(figures);
+  if (rows.length === 0) return [];
+  const caveat = funnelCaveat(figures);
+  return ['', 'admission funnel', ...columns(rows.map(([layer, passed, refused]) => [layer, `${passed} passed, ${refused} kept away`])), ...(caveat === null ? [] : [caveat])];
+}
+
 export function finalReport(verdict: RunVerdict, notes: readonly string[] = []): string {
   const load = verdict.load.outcome === 'valid' ? [] : ['', `load ${verdict.load.outcome}: ${verdict.load.reasons.join('; ')}`];
   return [
@@ -57,6 +65,7 @@ export function finalReport(verdict: RunVerdict, notes: readonly string[] = []):
     ...faultLines(verdict),
     ...load,
     '', 'figures', ...columns([...countsInWords(verdict.figures), ...speedsInWords(verdict)]),
+    ...funnelLines(verdict),
     ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `note: ${note}`)]),
     '', `report ${verdict.run.directory}  (exit code ${String(verdict.exitCode)}, seed ${String(verdict.run.seed)})`, '',
   ].join('\n');
