@@ -42,6 +42,8 @@ export interface PayerShares {
 export interface ChannelFaults {
   /** The money comes without a payment that was started here: the callback names the order only. */
   readonly unannounced: number;
+  /** The channel takes the money and never calls back: the system has to ask. Only where the payment was started here, and in time. */
+  readonly silent: number;
   /** Before it knows, the channel says PENDING. */
   readonly pendingFirst: number;
   /** The same callback (same ids) comes once more. */
@@ -54,6 +56,18 @@ export interface ChannelFaults {
   readonly unknownOrder: number;
 }
 
+/** What the channel does when it is asked; shares of the questions, 0…1 each. */
+export interface ChannelAnswers {
+  /** The answer comes after the deadline of whoever asked. */
+  readonly slow: number;
+  /** No answer at all. */
+  readonly none: number;
+  /** It says FAILED of money that it took and has called back about, or will. */
+  readonly contradictory: number;
+  /** A refund is PENDING when it is first asked for. */
+  readonly refundPending: number;
+}
+
 /**
  * Clients who pay, with the payment channel that tells the system of it: `payer-plan.ts` expands it per order. A payer acts once, some time after it heard
  * of its order; the time is drawn evenly from the range of its kind.
@@ -61,6 +75,7 @@ export interface ChannelFaults {
 export interface PayerSpec {
   readonly shares: PayerShares;
   readonly channel: ChannelFaults;
+  readonly answers: ChannelAnswers;
   /** When a payment is started, or the order cancelled. Milliseconds after the order was heard of. */
   readonly afterMsMin: number;
   readonly afterMsMax: number;

@@ -6,7 +6,8 @@ import { payerAt, unknownOrderId, type PlannedPayer } from './payer-plan.js';
 
 const payers: PayerSpec = {
   shares: { inTime: 0.3, late: 0.2, twice: 0.1, refund: 0.1, cancel: 0.1 },
-  channel: { unannounced: 0.2, pendingFirst: 0.1, repeated: 0.3, contradicted: 0.2, wrongAmount: 0.1, unknownOrder: 0.05 },
+  channel: { unannounced: 0.2, silent: 0.2, pendingFirst: 0.1, repeated: 0.3, contradicted: 0.2, wrongAmount: 0.1, unknownOrder: 0.05 },
+  answers: { slow: 0, none: 0, contradictory: 0, refundPending: 0 },
   afterMsMin: 100,
   afterMsMax: 1_000,
   lateAfterMsMin: 3_000,
@@ -44,6 +45,12 @@ describe('payers', () => {
       else if (kind !== 'never') expect(callbackAfterMs).toBe(actsAfterMs + 20);
     }
     expect(share(paying, ({ announced }) => announced)).toBeCloseTo(0.8, 1);
+    const silent = paying.filter((payer) => payer.silent);
+    expect(silent.length / paying.length).toBeGreaterThan(0.03);
+    for (const { kind, announced, callbacks } of silent) {
+      expect({ kind, announced }).toEqual({ kind: 'in-time', announced: true });
+      expect(callbacks.map(({ says }) => says)).toEqual(['SUCCEEDED']);
+    }
   });
 
   it('make trades and callbacks with ids of their own; a repeated callback has the ids of the first', () => {
@@ -67,7 +74,7 @@ describe('payers', () => {
   });
 
   it('do nothing where nobody pays', () => {
-    expect(payerAt({ seed: 5, payers: null }, 3)).toEqual({ kind: 'never', actsAfterMs: 0, announced: false, callbackAfterMs: 0, callbacks: [] });
+    expect(payerAt({ seed: 5, payers: null }, 3)).toEqual({ kind: 'never', actsAfterMs: 0, announced: false, silent: false, callbackAfterMs: 0, callbacks: [] });
     expect(unknownOrderId(3)).toBe('1000000010');
   });
 });

@@ -16,8 +16,11 @@ export interface PlannedPayer {
   readonly actsAfterMs: number;
   /** It starts the payment with the system before the channel takes its money. */
   readonly announced: boolean;
+  /** The channel takes the money and does not call back. */
+  readonly silent: boolean;
   /** When the first callback comes, milliseconds after it heard of its order. */
   readonly callbackAfterMs: number;
+  /** Of a silent channel: what it would have to say, and only says when it is asked. */
   readonly callbacks: readonly PlannedCallback[];
 }
 
@@ -32,7 +35,7 @@ export interface PlannedCallback {
   readonly unknownOrder: boolean;
 }
 
-const NEVER: PlannedPayer = { kind: 'never', actsAfterMs: 0, announced: false, callbackAfterMs: 0, callbacks: [] };
+const NEVER: PlannedPayer = { kind: 'never', actsAfterMs: 0, announced: false, silent: false, callbackAfterMs: 0, callbacks: [] };
 /** Odd, so that neighbours start far apart in the generator's 32 bits. */
 const SPREAD = 0x9e3779b1;
 /** Order ids of callbacks about unknown orders: below every id that the system gives out, which begins with a time. */
@@ -68,6 +71,11 @@ function callbacksOf(seed: number, arrival: number, trades: number, channel: Pay
   return callbacks;
 }
 
+/** Of a silent channel: the money of the first trade. */
+function isFirstMoney({ says, unknownOrder }: PlannedCallback, index: number, all: readonly PlannedCallback[]): boolean {
+  return says === 'SUCCEEDED' && !unknownOrder && all.findIndex((other) => other.says === 'SUCCEEDED') === index;
+}
+
 /** `arrival`: the one that made the request. The same for the same spec on every machine. */
 export function payerAt({ seed, payers }: Pick<LoadSpec, 'seed' | 'payers'>, arrival: number): PlannedPayer {
   if (payers === null) return NEVER;
@@ -77,7 +85,9 @@ export function payerAt({ seed, payers }: Pick<LoadSpec, 'seed' | 'payers'>, arr
   const within = (min: number, max: number): number => min + random() * (max - min);
   const actsAfterMs = within(payers.afterMsMin, payers.afterMsMax);
   const callbackAfterMs = kind === 'late' ? within(payers.lateAfterMsMin, payers.lateAfterMsMax) : actsAfterMs + payers.callbackAfterMs;
-  if (kind === 'cancel') return { kind, actsAfterMs, announced: false, callbackAfterMs, callbacks: [] };
+  if (kind === 'cancel') return { kind, actsAfterMs, announced: false, silent: false, callbackAfterMs, callbacks: [] };
   const announced = random() >= payers.channel.unannounced;
-  return { kind, actsAfterMs, announced, callbackAfterMs, callbacks: callbacksOf(seed, arrival, kind === 'twice' ? 2 : 1, payers.channel, random) };
+  const silent = random() < payers.channel.silent && announced && kind === 'in-time';
+  const callbacks = callbacksOf(seed, arrival, kind === 'twice' ? 2 : 1, payers.channel, random);
+  return { kind, actsAfterMs, announced, silent, callbackAfterMs, callbacks: silent ? callbacks.filter(isFirstMoney) : callbacks };
 }

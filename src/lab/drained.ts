@@ -8,7 +8,7 @@ import type pg from 'pg';
 
 import type { Namespace } from '../domain/namespace.js';
 import type { RoleName } from '../domain/roles.js';
-import { CompensationStatus, OrderStatus, OutboxStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
+import { CompensationStatus, OrderStatus, OutboxStatus, PaymentStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
 import type { SkuKey } from '../domain/ids.js';
 import { stockKeys } from '../system/stock/keys.js';
 import { unpackRecord } from '../system/stock/record-codec.js';
@@ -69,16 +69,18 @@ async function openInKafka({ admin, namespace, roles }: DrainProbe): Promise<str
 }
 
 async function openInPostgres(probe: DrainProbe): Promise<string[]> {
-  const result = await probe.postgres.query<{ outbox: string; reservations: string; compensations: string; unpaid: string }>(
+  const result = await probe.postgres.query<{ outbox: string; reservations: string; compensations: string; unpaid: string; refunds: string }>(
     `SELECT (SELECT count(*) FROM event_outbox WHERE status = ANY($1) AND available_at <= statement_timestamp()) AS outbox,
             (SELECT count(*) FROM inventory_reservation WHERE status = ANY($2)) AS reservations,
             (SELECT count(*) FROM compensation_task WHERE status = ANY($3) AND next_run_at <= statement_timestamp()) AS compensations,
-            (SELECT count(*) FROM orders WHERE status = ANY($4)) AS unpaid`,
+            (SELECT count(*) FROM orders WHERE status = ANY($4)) AS unpaid,
+            (SELECT count(*) FROM payment_record WHERE status = $5) AS refunds`,
     [
       [OutboxStatus.PENDING, OutboxStatus.SENDING, OutboxStatus.RETRY],
       [ReservationStatus.PENDING_DB, ReservationStatus.RELEASE_PENDING],
       [CompensationStatus.PENDING, CompensationStatus.RUNNING, CompensationStatus.RETRY],
       [OrderStatus.CREATED, OrderStatus.PAYING],
+      PaymentStatus.REFUND_PENDING,
     ],
   );
   const row = result.rows[0];
@@ -88,6 +90,7 @@ async function openInPostgres(probe: DrainProbe): Promise<string[]> {
   if (row.reservations !== '0') open.push(`${row.reservations} reservation rows in state 0 or 30`);
   if (row.compensations !== '0') open.push(`${row.compensations} compensations due`);
   if (probe.ordersEnd && row.unpaid !== '0') open.push(`${row.unpaid} orders neither paid nor over`);
+  if (probe.ordersEnd && row.refunds !== '0') open.push(`${row.refunds} refunds under way`);
   return open;
 }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { RoleConfig } from '../domain/role-config.js';
 import { startGenerator, type RunningGenerator } from '../load/generator-client.js';
 import type { LoadProgress } from '../load/load-job.js';
+import type { PayersJob } from '../load/payers.js';
 import type { UsableStack } from './bring-up-stack.js';
 import type { RunPlan } from './run-plan.js';
 import type { Teardown } from './teardown.js';
@@ -14,6 +15,13 @@ import { addressesOf } from './topology.js';
 export interface StartedLoad {
   readonly generator: RunningGenerator;
   latest(): LoadProgress | null;
+}
+
+function paymentJob(plan: RunPlan, configs: readonly RoleConfig[]): PayersJob | null {
+  const [payment] = configs.filter((config) => config.role === 'payment');
+  if (plan.load.payers === null) return null;
+  if (payment === undefined) throw new Error(`clients of ${plan.scenario.name} pay and there is no payment role`);
+  return { targets: addressesOf(configs, 'payment'), callbackSecret: payment.tuning.paymentCallbackSecret, channel: payment.tuning.paymentChannel };
 }
 
 export async function startLoad(plan: RunPlan, configs: readonly RoleConfig[], stack: UsableStack, directory: string, teardown: Teardown): Promise<StartedLoad> {
@@ -28,7 +36,7 @@ export async function startLoad(plan: RunPlan, configs: readonly RoleConfig[], s
         targets: addressesOf(configs, 'gateway'),
         directory,
         inproc: plan.load.transport === 'inproc' ? { modulePath: fileURLToPath(new URL('./inproc-worker.js', import.meta.url)), config: gateway } : null,
-        payment: plan.load.payers === null ? null : { targets: addressesOf(configs, 'payment'), callbackSecret: null },
+        payment: paymentJob(plan, configs),
         permitSecret: plan.load.permits === null ? null : plan.tuning.funnel.permitSecret,
       },
       {

@@ -7,14 +7,24 @@ import type { RunPlan } from './run-plan.js';
 
 /** A store that the role has no link to is reached nowhere: port 0 refuses at once and so shows the mistake. */
 function addressThrough(lane: LaneDescription, role: RoleName, store: StoreName): HostPort {
-  return lane.links[linkName(role, store)] ?? { host: '127.0.0.1', port: 0 };
+  const link = linkName(role, store);
+  return Object.hasOwn(lane.links, link) ? lane.links[link] : { host: '127.0.0.1', port: 0 };
+}
+
+/** Shared by the payment roles and the generator, which plays the channel. */
+export const CALLBACK_SECRET = 'between the lab and its payment channel';
+
+/** Where the payment channel listens: the last port of the lane, which no role process takes. */
+export function channelAddress(lane: LaneDescription): HostPort {
+  return { host: '127.0.0.1', port: lane.rolePorts.at(-1) ?? 0 };
 }
 
 export function roleConfigs(plan: RunPlan, stack: StackDescription, laneIndex = 0): RoleConfig[] {
   const lane = stack.lanes[laneIndex];
   if (lane === undefined) throw new LabError('STACK_FILE_INVALID', `the stack has no lane ${String(laneIndex)}`, 'start it again with `seckill-lab up`');
-  if (plan.instances.length > lane.rolePorts.length) {
-    throw new LabError('USAGE', `${String(plan.instances.length)} role processes asked for, the lane has ports for ${String(lane.rolePorts.length)}`, 'ask for fewer --gateways or --consumers');
+  // The last port is the payment channel's.
+  if (plan.instances.length >= lane.rolePorts.length) {
+    throw new LabError('USAGE', `${String(plan.instances.length)} role processes asked for, the lane has ports for ${String(lane.rolePorts.length - 1)}`, 'ask for fewer --gateways or --consumers');
   }
   return plan.instances.map((instance, index): RoleConfig => {
     const role = roleOfInstance(instance);
@@ -32,7 +42,7 @@ export function roleConfigs(plan: RunPlan, stack: StackDescription, laneIndex = 
       activityId: plan.load.activityId,
       skuIds: [plan.load.skuId],
       strategies: plan.strategies,
-      tuning: plan.tuning,
+      tuning: plan.load.payers === null ? plan.tuning : { ...plan.tuning, paymentChannel: channelAddress(lane), paymentCallbackSecret: CALLBACK_SECRET },
     };
   });
 }

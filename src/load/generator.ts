@@ -140,7 +140,7 @@ export class Generator {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
     const unfinished = this.#payers?.unfinished ?? 0;
-    this.#payers?.close();
+    this.#payers?.stop();
     await this.#tellings.flush();
     return unfinished;
   }
@@ -156,7 +156,7 @@ export class Generator {
   /** Last of all. */
   async finish(): Promise<void> {
     this.#ticker.stop();
-    this.#payers?.close();
+    await this.#payers?.close();
     await this.#storm.close();
     await this.#tellings.end({ finalPollsDone: this.#finalPolls !== null, finalPollsUnanswered: this.#finalPolls?.unanswered ?? 0 });
   }

@@ -14,7 +14,7 @@ import { StubPayment, type StubPaymentRequest } from './stub-payment.test-suppor
 
 vi.setConfig({ testTimeout: 20_000 });
 
-const NO_CHANNEL: PayerSpec['channel'] = { unannounced: 0, pendingFirst: 0, repeated: 0, contradicted: 0, wrongAmount: 0, unknownOrder: 0 };
+const NO_CHANNEL: PayerSpec['channel'] = { unannounced: 0, silent: 0, pendingFirst: 0, repeated: 0, contradicted: 0, wrongAmount: 0, unknownOrder: 0 };
 const NO_SHARES: PayerSpec['shares'] = { inTime: 0, late: 0, twice: 0, refund: 0, cancel: 0 };
 const SECRET = 'channel secret';
 const ARRIVALS = 40;
@@ -43,10 +43,10 @@ async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerS
   stubs.push(stub);
   const load = loadSpec({
     ratePerSecond: ARRIVALS * 2,
-    payers: { shares: { ...NO_SHARES, ...shares }, channel: { ...NO_CHANNEL, ...channel }, afterMsMin: 0, afterMsMax: 20, lateAfterMsMin: 60, lateAfterMsMax: 80, callbackAfterMs: 2 },
+    payers: { shares: { ...NO_SHARES, ...shares }, channel: { ...NO_CHANNEL, ...channel }, answers: { slow: 0, none: 0, contradictory: 0, refundPending: 0 }, afterMsMin: 0, afterMsMax: 20, lateAfterMsMin: 60, lateAfterMsMax: 80, callbackAfterMs: 2 },
   });
   const tellings: PayerTelling[] = [];
-  const payers = new Payers({ targets: [stub.address], callbackSecret: SECRET }, { load, plan: expandArrivalPlan(load), tellings: { tellPayer: (telling) => void tellings.push(telling) } });
+  const payers = new Payers({ targets: [stub.address], callbackSecret: SECRET, channel: null }, { load, plan: expandArrivalPlan(load), tellings: { tellPayer: (telling) => void tellings.push(telling) } });
   await payers.open();
   for (let arrival = 0; arrival < ARRIVALS; arrival += 1) {
     payers.heardOfOrder(arrival, String(arrival + 1), monoNowUs());
@@ -56,7 +56,7 @@ async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerS
     payers.tick(monoNowUs());
     expect(payers.unfinished).toBe(0);
   }, { timeout: 15_000, interval: 1 });
-  payers.close();
+  await payers.close();
   return { stub, tellings, planned: Array.from({ length: ARRIVALS }, (_, arrival) => payerAt(load, arrival)) };
 }
 

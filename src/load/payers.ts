@@ -13,6 +13,7 @@ import type { PayerAct, PayerTelling } from '../facts/history.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import { payerAt, unknownOrderId, type PlannedPayer } from '../facts/payer-plan.js';
 import { ConnectionPool } from './connection-pool.js';
+import { FakeChannel } from './fake-channel.js';
 import { PROVIDER, paymentTextsFor, readPaymentAnswer, type PaymentTexts, type ReadPaymentAnswer } from './payment-text.js';
 import type { TellingsFile } from './tellings-file.js';
 import { TimedQueue } from './timed-queue.js';
@@ -53,6 +54,8 @@ export interface PayersJob {
   readonly targets: readonly HostPort[];
   /** Of the callbacks' signatures; null: not signed. */
   readonly callbackSecret: string | null;
+  /** Where the channel listens for questions; null: it cannot be asked. */
+  readonly channel: HostPort | null;
 }
 
 export class Payers {
@@ -64,6 +67,10 @@ export class Payers {
   readonly #payers: Payer[] = [];
   readonly #known = new Set<number>();
   readonly #due = new TimedQueue();
+  readonly #channel: FakeChannel | null;
+  readonly #channelAddress: HostPort | null;
+  /** Payers whose channel is silent, by payment, until somebody has asked it. */
+  readonly #silent = new Set<string>();
   #unfinished = 0;
   #closed = false;
   #sweptUs = -Infinity;
@@ -73,6 +80,11 @@ export class Payers {
     this.#plan = parts.plan;
     this.#tellings = parts.tellings;
     this.#texts = job.targets.map((target) => paymentTextsFor(target, job.callbackSecret));
+    this.#channelAddress = job.channel;
+    this.#channel = job.channel === null || parts.load.payers === null ? null : new FakeChannel(parts.load.payers.answers, parts.load.seed);
+    if (this.#channel !== null) this.#channel.onTold = (paymentId) => {
+      if (this.#silent.delete(paymentId)) this.#unfinished -= 1;
+    };
     this.#pool = new ConnectionPool(job.targets, CONNECTIONS, {
       free: () => undefined,
       answered: (token, nowUs, askedUs, { status, body }) => {
@@ -90,6 +102,7 @@ export class Payers {
   }
 
   async open(): Promise<void> {
+    if (this.#channelAddress !== null) await this.#channel?.listen(this.#channelAddress);
     await this.#pool.open();
     if (this.#pool.connected().every((count) => count === 0)) throw new Error('no payment role accepts a connection');
   }
@@ -111,10 +124,16 @@ export class Payers {
   /** Sends what is due and gives up what waits too long. */
   tick(nowUs: number): void {
     for (let token = this.#due.peek(nowUs); token !== null; token = this.#due.peek(nowUs)) {
+      const payer = this.#payerOf(token);
+      if (payer.act === 'callback') this.#takeMoney(payer);
+      if (payer.act === 'callback' && payer.plan.silent) {
+        this.#due.shift();
+        continue;
+      }
       const connection = this.#pool.acquire();
       if (connection === null) break;
       this.#due.shift();
-      this.#pool.send(connection, this.#textOf(this.#payerOf(token), connection.target), token, nowUs);
+      this.#pool.send(connection, this.#textOf(payer, connection.target), token, nowUs);
     }
     if (nowUs - this.#sweptUs < SWEEP_EVERY_US) return;
     this.#sweptUs = nowUs;
@@ -122,11 +141,25 @@ export class Payers {
     this.#pool.expire(nowUs, this.#load.requestTimeoutMs * 1000);
   }
 
-  /** Nobody begins to pay any more, and what is not done stays undone. */
-  close(): void {
+  /** Nobody begins to pay any more, and what is not done stays undone. The channel still answers. */
+  stop(): void {
     this.#closed = true;
     this.#due.clear();
     this.#pool.close();
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    await this.#channel?.close();
+  }
+
+  /** The channel has the money from the moment at which it calls back, or would. */
+  #takeMoney(payer: Payer): void {
+    const sent = sentBy(payer);
+    if (payer.paymentId === null || sent.status !== 'SUCCEEDED' || !isAnnounced(payer, sent)) return;
+    const { tradeNo, orderId, amount } = sent;
+    this.#channel?.took(payer.paymentId, { tradeNo, orderId, amount, currency: payer.currency, callsBack: !payer.plan.silent });
+    if (payer.plan.silent) this.#silent.add(payer.paymentId);
   }
 
   #textOf(payer: Payer, target: number): string {
@@ -137,9 +170,7 @@ export class Payers {
     if (payer.act === 'cancel') return texts.cancel(payer.orderId, payer.userId);
     if (payer.act === 'refund') return texts.refund(payer.orderId, payer.userId);
     const sent = sentBy(payer);
-    // The channel knows our payment for the money that was announced; whatever comes besides names the order only.
-    const isAnnounced = payer.plan.announced && sent.tradeNo === payer.plan.callbacks[0]?.tradeNo;
-    return texts.callback({ provider: PROVIDER, currency: payer.currency, paymentId: isAnnounced ? payer.paymentId : null, ...sent });
+    return texts.callback({ provider: PROVIDER, currency: payer.currency, paymentId: isAnnounced(payer, sent) ? payer.paymentId : null, ...sent });
   }
 
   #heard(token: number, askedUs: number, nowUs: number, status: number | null, answer: ReadPaymentAnswer | null): void {
@@ -204,6 +235,11 @@ export class Payers {
     if (payer === undefined) throw new Error(`no payer ${String(token)}`);
     return payer;
   }
+}
+
+/** The channel knows our payment for the money that was announced; whatever comes besides names the order only. */
+function isAnnounced({ plan }: Payer, sent: SentCallback): boolean {
+  return plan.announced && sent.tradeNo === plan.callbacks[0]?.tradeNo;
 }
 
 function sentBy(payer: Payer): SentCallback {

@@ -3,7 +3,7 @@
  *
  * Claim: a unit is given back to Redis once per reservation, whatever is repeated.
  */
-import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
 
 export const duplicateCompensation: Scenario = {
   name: 'duplicate-compensation',
@@ -14,7 +14,7 @@ export const duplicateCompensation: Scenario = {
     ratePerSecond: 150,
     durationMs: 14_000,
     payers: {
-      shares: { inTime: 0.3, late: 0.1, twice: 0.1, refund: 0.1, cancel: 0.2 }, channel: PLAIN_CHANNEL, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 3_000, lateAfterMsMax: 4_000, callbackAfterMs: 50,
+      shares: { inTime: 0.3, late: 0.1, twice: 0.1, refund: 0.1, cancel: 0.2 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 3_000, lateAfterMsMax: 4_000, callbackAfterMs: 50,
     },
   },
   roles: LIFE_ROLES,

@@ -3,7 +3,7 @@
  *
  * Claim: every one is closed once, by its durable time; here the units are withdrawn from sale, and the books say so.
  */
-import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
 
 export const expiryWave: Scenario = {
   name: 'expiry-wave',
@@ -13,7 +13,7 @@ export const expiryWave: Scenario = {
     ...USUAL_CLIENTS,
     ratePerSecond: 600,
     durationMs: 6_000,
-    payers: { shares: { inTime: 0.1, late: 0, twice: 0, refund: 0, cancel: 0.02 }, channel: PLAIN_CHANNEL, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 0, lateAfterMsMax: 0, callbackAfterMs: 50 },
+    payers: { shares: { inTime: 0.1, late: 0, twice: 0, refund: 0, cancel: 0.02 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 0, lateAfterMsMax: 0, callbackAfterMs: 50 },
   },
   roles: LIFE_ROLES,
   tuning: { paymentWindowMs: 6_000 },

@@ -3,7 +3,7 @@
  *
  * Claim: whichever comes first wins, once; money that comes after the end goes back, and a paid order is never closed.
  */
-import { LIFE_INVARIANTS, LIFE_ROLES, ROUGH_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+import { LIFE_INVARIANTS, LIFE_ROLES, ROUGH_ANSWERS, ROUGH_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
 
 const PAYMENT_WINDOW_MS = 4_000;
 
@@ -20,6 +20,7 @@ export const payVsClose: Scenario = {
     payers: {
       shares: { inTime: 0.15, late: 0.55, twice: 0.05, refund: 0.05, cancel: 0.1 },
       channel: ROUGH_CHANNEL,
+      answers: ROUGH_ANSWERS,
       afterMsMin: 100,
       afterMsMax: 2_000,
       // A client hears of its order some 200 ms after it was made, and money takes its time: around the end of the window, before and after it.

@@ -3,7 +3,7 @@
  *
  * Claim: nothing lives in a process alone: payments, expiries and messages go on from what the stores hold.
  */
-import { LIFE_INVARIANTS, LIFE_ROLES, ROUGH_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+import { LIFE_INVARIANTS, LIFE_ROLES, ROUGH_ANSWERS, ROUGH_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
 
 export const restartEverything: Scenario = {
   name: 'restart-everything',
@@ -16,7 +16,7 @@ export const restartEverything: Scenario = {
     requestTimeoutMs: 2_000,
     pollsMax: 40,
     payers: {
-      shares: { inTime: 0.5, late: 0.1, twice: 0.05, refund: 0.05, cancel: 0.1 }, channel: ROUGH_CHANNEL, afterMsMin: 500, afterMsMax: 5_000, lateAfterMsMin: 9_000, lateAfterMsMax: 11_000, callbackAfterMs: 100,
+      shares: { inTime: 0.5, late: 0.1, twice: 0.05, refund: 0.05, cancel: 0.1 }, channel: ROUGH_CHANNEL, answers: ROUGH_ANSWERS, afterMsMin: 500, afterMsMax: 5_000, lateAfterMsMin: 9_000, lateAfterMsMax: 11_000, callbackAfterMs: 100,
     },
   },
   roles: LIFE_ROLES,

@@ -2,7 +2,7 @@
  * A scenario: one file that reads as a story. Claim in the header; load, faults, settling and judges in the value. No I/O.
  */
 import { DEFAULT_FUNNEL, type FunnelLayerName, type FunnelTuning } from '../domain/funnel.js';
-import type { ChannelFaults, LoadSpec } from '../facts/load-spec.js';
+import type { ChannelAnswers, ChannelFaults, LoadSpec } from '../facts/load-spec.js';
 import type { ActivityRules, ServiceLevelSpec } from '../facts/facts.js';
 import type { RoleTuning } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
@@ -57,9 +57,13 @@ export function funnelWith(layers: readonly FunnelLayerName[], changes: Partial<
 }
 
 /** A channel that calls back once per payment and tells the truth. */
-export const PLAIN_CHANNEL: ChannelFaults = { unannounced: 0, pendingFirst: 0, repeated: 0, contradicted: 0, wrongAmount: 0, unknownOrder: 0 };
+export const PLAIN_CHANNEL: ChannelFaults = { unannounced: 0, silent: 0, pendingFirst: 0, repeated: 0, contradicted: 0, wrongAmount: 0, unknownOrder: 0 };
 /** A channel that does all that channels do. */
-export const ROUGH_CHANNEL: ChannelFaults = { unannounced: 0.1, pendingFirst: 0.1, repeated: 0.2, contradicted: 0.05, wrongAmount: 0.03, unknownOrder: 0.02 };
+export const ROUGH_CHANNEL: ChannelFaults = { unannounced: 0.1, silent: 0.1, pendingFirst: 0.1, repeated: 0.2, contradicted: 0.05, wrongAmount: 0.03, unknownOrder: 0.02 };
+
+/** A channel that answers at once, and one that is slow, silent, wrong, or not done yet. */
+export const PLAIN_ANSWERS: ChannelAnswers = { slow: 0, none: 0, contradictory: 0, refundPending: 0 };
+export const ROUGH_ANSWERS: ChannelAnswers = { slow: 0.2, none: 0.1, contradictory: 0.1, refundPending: 0.3 };
 
 /** A cancelled unit goes back on sale; who cancelled may not buy again. */
 export const USUAL_RULES: ActivityRules = { restockOnCancel: true, rebuyAfterCancel: false };

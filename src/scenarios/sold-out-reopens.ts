@@ -3,7 +3,7 @@
  *
  * Claim: sold out is said for as long as it is true and not longer: returned units are sold, also to those who let one go before.
  */
-import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_CHANNEL, USUAL_CLIENTS, funnelWith, type Scenario } from './scenario.js';
+import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENTS, funnelWith, type Scenario } from './scenario.js';
 
 export const soldOutReopens: Scenario = {
   name: 'sold-out-reopens',
@@ -16,7 +16,7 @@ export const soldOutReopens: Scenario = {
     mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.2 },
     pollsMax: 30,
     payers: {
-      shares: { inTime: 0.4, late: 0, twice: 0, refund: 0.05, cancel: 0.15 }, channel: PLAIN_CHANNEL, afterMsMin: 200, afterMsMax: 2_000, lateAfterMsMin: 0, lateAfterMsMax: 0, callbackAfterMs: 50,
+      shares: { inTime: 0.4, late: 0, twice: 0, refund: 0.05, cancel: 0.15 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 200, afterMsMax: 2_000, lateAfterMsMin: 0, lateAfterMsMax: 0, callbackAfterMs: 50,
     },
   },
   roles: LIFE_ROLES,
