@@ -57,7 +57,7 @@ export const TRANSITIONS = {
   /** A reservation that ends without an order is closed by a row of its own, so that a late message finds it. */
   lapse: { ...NOTHING, reservation: { from: [], to: R.EXPIRED } },
   /** Past its recovery deadline: a human decides. */
-  'hand-over': { ...NOTHING, reservation: { from: [R.PENDING_DB, R.RELEASE_PENDING], to: R.MANUAL_REQUIRED } },
+  'hand-over': { ...NOTHING, reservation: { from: [R.PENDING_DB], to: R.MANUAL_REQUIRED } },
 
   'start-paying': { ...NOTHING, order: { from: [O.CREATED], to: O.PAYING }, payment: { from: [], to: P.CREATED } },
   /** The channel has not answered in time: it is asked later. */

@@ -29,9 +29,10 @@ const tries = (fresh: LedgerCase): number => fresh.logs.filter(({ text }) => tex
 
 test('a PostgreSQL outage inside of a batch is waited out with heartbeats, and nothing is done twice', async () => {
   await using fresh = await openCase({ stock: 100, consumer: 'batch:10' });
+  const deadLetters = new KeptDeadLetters();
   const consumer = await start(fresh, atStep('consumer.after-commit', async (hit) => {
     if (hit === 2) await setEnabled(false);
-  }));
+  }), deadLetters);
   const context = new CountingContext();
   const delivered = consumer.deliver(recordsOf(messages(50)), context);
   await vi.waitUntil(() => tries(fresh) >= 4, { timeout: 10_000 });
@@ -41,6 +42,7 @@ test('a PostgreSQL outage inside of a batch is waited out with heartbeats, and n
   await setEnabled(true);
   await delivered;
   expect(heartbeats).toBeGreaterThanOrEqual(4);
+  expect(deadLetters.letters).toEqual([]);
   expect([await fresh.count('orders'), await fresh.held(), await fresh.count('consumer_inbox')]).toEqual([50, 50, 50]);
 });
 
@@ -73,7 +75,7 @@ test('C27: an unanswered COMMIT inside of a batch is settled by the Inbox', asyn
   await (await proxy.getToxic('cut')).remove();
   await delivered;
   expect(fresh.logs.some(({ text }) => text === 'COMMIT without an answer')).toBe(true);
-  expect([await fresh.count('orders'), await fresh.held(), await fresh.count('event_outbox')]).toEqual([30, 30, 30]);
+  expect([await fresh.count('orders'), await fresh.held(), await fresh.events()]).toEqual([30, 30, 30]);
 });
 
 test('C22: one malformed and one always-failing message among 1,000: 998 orders, and both are dead letters', async () => {

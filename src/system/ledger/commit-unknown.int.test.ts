@@ -54,7 +54,7 @@ describe.each([
     expect(await fresh.count('orders')).toBe(wasCommitted ? 3 : 0);
     const results = committed(await ledger.createOrders(batch));
     expect(results.map(({ result, repeated }) => [result, repeated])).toEqual(batch.map(() => ['ORDER_CREATED', wasCommitted]));
-    expect([await fresh.count('orders'), await fresh.count('inventory_ledger'), await fresh.held(), await fresh.count('event_outbox')]).toEqual([3, 3, 3, 3]);
+    expect([await fresh.count('orders'), await fresh.count('inventory_ledger'), await fresh.held(), await fresh.events()]).toEqual([3, 3, 3, 3]);
   });
 });
 

@@ -43,7 +43,7 @@ describe.each(['token', 'row'] as const)('allocator %s', (allocator) => {
     const results = (await Promise.all(Array.from({ length: 50 }, async (_, place) => committed(await ledgers[place % 2 === 0 ? 0 : 1].createOrders([asked]))))).flat();
     expect(new Set(results.map(({ orderId }) => orderId)).size).toBe(1);
     expect(results.filter(({ repeated }) => !repeated)).toHaveLength(1);
-    expect([await fresh.count('orders'), await fresh.count('consumer_inbox'), await fresh.count('event_outbox'), await fresh.held()]).toEqual([1, 1, 1, 1]);
+    expect([await fresh.count('orders'), await fresh.count('consumer_inbox'), await fresh.events(), await fresh.held()]).toEqual([1, 1, 1, 1]);
   });
 
   test('two consumers with batches larger than what is left: all of the stock is sold, no unit twice', async () => {

@@ -95,6 +95,11 @@ export class LedgerCase implements AsyncDisposable {
     return (await this.one<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`)).n;
   }
 
+  /** Events of the Outbox without the timers of orders. */
+  events(): Promise<number> {
+    return this.count('event_outbox', "tag <> 'ORDER_CLOSE_DUE'");
+  }
+
   /** Sum of a metric's series that carry `label`, such as `cause="40P01"`. */
   async metric(name: string, label = ''): Promise<number> {
     const lines = (await this.metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes(label));

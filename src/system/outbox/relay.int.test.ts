@@ -64,14 +64,29 @@ async function relay(fresh: LedgerCase, broker: LogProducer, spec: RelaySpec = {
   fresh.closeAtEnd(() => role.stop());
 }
 
-const allSent = async (fresh: LedgerCase): Promise<boolean> => (await fresh.count('event_outbox', 'status <> 20')) === 0;
+const allSent = async (fresh: LedgerCase): Promise<boolean> => (await fresh.count('event_outbox', "status <> 20 and tag <> 'ORDER_CLOSE_DUE'")) === 0;
 const untilAllSent = (fresh: LedgerCase): Promise<unknown> => vi.waitUntil(() => allSent(fresh), { timeout: 20_000, interval: 20 });
 
 /** A second event of every aggregate, as a payment would write it. */
 async function addPaidEvents(fresh: LedgerCase): Promise<void> {
   await fresh.client.query(`insert into event_outbox (event_id, dedup_key, aggregate_type, aggregate_id, aggregate_version, topic, tag, message_key, schema_version, payload)
-    select gen_random_uuid(), 'ORDER_PAID:' || aggregate_id, aggregate_type, aggregate_id, 2, topic, 'ORDER_PAID', message_key, 1, payload || '{"aggregateVersion": 2, "type": "ORDER_PAID"}' from event_outbox`);
+    select gen_random_uuid(), 'ORDER_PAID:' || aggregate_id, aggregate_type, aggregate_id, 2, topic, 'ORDER_PAID', message_key, 1, payload || '{"aggregateVersion": 2, "type": "ORDER_PAID"}' from event_outbox where tag = 'ORDER_CREATED'`);
 }
+
+test('a timer waits for its time on its own topic, and holds nothing back', async () => {
+  await using fresh = await openCase({ stock: 5 });
+  await fresh.ledger().createOrders(messages(3));
+  await addPaidEvents(fresh);
+  const broker = new ScriptedBroker();
+  await relay(fresh, broker);
+  await untilAllSent(fresh);
+  expect(broker.stored).toHaveLength(6);
+  expect(await fresh.count('event_outbox', "status = 0 and tag = 'ORDER_CLOSE_DUE'")).toBe(3);
+  expect(await fresh.metric('seckill_outbox_unsent')).toBe(0);
+  await fresh.client.query("update event_outbox set available_at = now() where status = 0");
+  await vi.waitUntil(() => broker.stored.length === 9, { timeout: 5_000 });
+  expect(broker.stored.slice(6).map(({ topic, event }) => [topic, event.type])).toEqual(Array(3).fill([fresh.config.namespace.closesTopic, 'ORDER_CLOSE_DUE']));
+});
 
 test('an event is sent to its topic under its aggregate, as written, and is SENT afterwards', async () => {
   await using fresh = await openCase({ stock: 5 });
