@@ -63,8 +63,8 @@ function stepProblem(tally: Tally, table: StateTable, before: number | null, ste
   return isLegalEdge(table, from, step.status) ? null : `went from ${stateName(table, from)} to ${name}`;
 }
 
-/** In which states a reservation may be while its order is so. A refund that nobody can finish waits for a human. */
-const RESERVATION_OF_ORDER: Readonly<Record<number, readonly number[]>> = { 10: [10], 20: [10], 30: [10], 40: [40], 50: [40], 60: [30, 60] };
+/** In which states a reservation may be while its order is so. */
+const RESERVATION_OF_ORDER: Readonly<Record<number, readonly number[]>> = { 10: [10], 20: [10], 30: [10], 40: [40], 50: [40], 60: [30] };
 
 function pairsAtTheEnd(facts: Facts, tally: Tally): void {
   const { orders, reservations } = postgresOf(facts);

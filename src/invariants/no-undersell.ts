@@ -12,7 +12,7 @@ import { userIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { claimedLatencyUs } from './claimed-latency.js';
-import { planOf, postgresOf, reservationsInDeadLetters } from './indexes.js';
+import { planOf, postgresOf, redisByReservation, reservationsInDeadLetters } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { endOfReservation, withdrawnReservations } from './reservation-end.js';
 import { orderIsLive, reservationIsRefused } from './state-tables.js';
@@ -86,7 +86,8 @@ function spentFor(facts: Facts): { readonly units: number; readonly users: numbe
   const { orders, reservations } = postgresOf(facts);
   const waiting = new Set([
     ...reservations.filter((row) => row.status === 60 && row.orderId === null).map((row) => row.reservationId),
-    ...[...reservationsInDeadLetters(facts)].filter((id) => endOfReservation(facts, id).end === 'dead-letter'),
+    // A poisonous message may speak of a reservation that never was: that one binds no unit.
+    ...[...reservationsInDeadLetters(facts)].filter((id) => endOfReservation(facts, id).end === 'dead-letter' && (!facts.redis.present || redisByReservation(facts).has(id))),
   ]).size;
   const live = new Set(orders.filter((order) => orderIsLive(order.status)).map((order) => order.userId));
   const done = new Set(orders.filter((order) => !live.has(order.userId)).map((order) => order.userId));

@@ -39,7 +39,7 @@ function inSnapshot(facts: Facts, tally: Tally): void {
       : `User ${userId} has ${String(owned.length)} orders: ${inShort(owned.map((order) => order.orderId), 3)}.`;
     tally.violation({ kind: 'user', id: userId, severity: owned.length, subject: { userId }, claim });
   }
-  const held = reservations.filter((row) => reservationHoldsUnit(row.status));
+  const held = reservations.filter((row) => reservationHoldsUnit(row.status, row.orderId));
   for (const [userId, rows] of grouped(held, (row) => row.userId)) {
     tally.check();
     if (rows.length < 2) continue;

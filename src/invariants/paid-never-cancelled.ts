@@ -18,6 +18,7 @@ const CANCELLED = 40;
 const CLOSED = 50;
 const REFUND_PENDING_ORDER = 60;
 const SUCCEEDED = 20;
+const FAILED = 30;
 const REFUND_PENDING = 40;
 const REFUNDED = 50;
 const REFUND_TASK = 20;
@@ -95,7 +96,8 @@ const DURABLE: ReadonlySet<string> = new Set(['PAID', 'REFUND_PENDING', 'REFUNDE
 function eachTrade(facts: Facts, tally: Tally): void {
   const { payments, unmatchedPayments } = postgresOf(facts);
   const trades = [
-    ...payments.flatMap(({ provider, tradeNo, orderId, amount }) => (tradeNo === null ? [] : [{ provider, tradeNo, orderId, amount, first: true }])),
+    // What the channel called failed books no money: the same trade may bring it after all, and then it is booked where it fits.
+    ...payments.flatMap(({ provider, tradeNo, orderId, amount, status }) => (tradeNo === null ? [] : [{ provider, tradeNo, orderId, amount, first: status !== FAILED }])),
     // A trade that is told again for another order has been booked with its own.
     ...unmatchedPayments.map(({ provider, tradeNo, claimedOrderId, amount, reason }) => ({ provider, tradeNo, orderId: claimedOrderId ?? 'none', amount, first: reason !== 'TRADE_OF_ANOTHER_ORDER' })),
   ];

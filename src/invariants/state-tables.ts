@@ -33,8 +33,8 @@ export const RESERVATION_STATES: StateTable = {
     0: 'PENDING_DB', 10: 'ORDERED', 20: 'REJECTED', 30: 'RELEASE_PENDING', 40: 'RELEASED', 50: 'EXPIRED', 60: 'MANUAL_REQUIRED',
   },
   initial: [0, 10, 20, 50],
-  // 30 is a refund under way; 60 waits for a human, whose word ends it.
-  edges: { 0: [10, 20, 50, 60], 10: [30, 40], 30: [40, 60], 60: [20, 40, 50] },
+  // 30 is a refund under way; 60 waits for a human, who may end it without an order.
+  edges: { 0: [10, 20, 50, 60], 10: [30, 40], 30: [40], 60: [40, 50] },
 };
 
 /** CLAIMED = unpaid, SOLD = paid, back to AVAILABLE = resold, RELEASED = withdrawn from sale for good (DESIGN §4). */
@@ -71,9 +71,9 @@ export function orderIsLive(status: number): boolean {
   return status !== 40 && status !== 50;
 }
 
-/** A unit is held by a reservation in state 10 or 30 … */
-export function reservationHoldsUnit(status: number): boolean {
-  return status === 10 || status === 30;
+/** A unit is held by a reservation in state 10 or 30, also while a human decides about one that has an order … */
+export function reservationHoldsUnit(status: number, orderId: string | null): boolean {
+  return status === 10 || status === 30 || (status === 60 && orderId !== null);
 }
 
 /** … or by an order (paid, or open: an open order without a held reservation would hide an oversell). */

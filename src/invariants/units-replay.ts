@@ -59,7 +59,7 @@ class UnitsAccount implements Units {
   #reservation(change: RowChange): boolean {
     const id = columnOf(change, 'reservation_id');
     const status = change.kind === 'delete' ? NaN : Number(columnOf(change, 'status'));
-    this.#hold(id, this.#byRow, reservationHoldsUnit(status));
+    this.#hold(id, this.#byRow, reservationHoldsUnit(status, change.row['order_id'] ?? null));
     if (status === 40 && change.row['order_id'] !== null) this.released.add(id);
     else this.released.delete(id);
     return true;
@@ -112,7 +112,7 @@ export function replayUnits(facts: Facts, atCommit: (units: Units, transaction: 
 export function heldBySnapshot(facts: Facts): ReadonlySet<string> {
   const held = new Set<string>();
   if (!facts.postgres.present) return held;
-  for (const row of facts.postgres.value.reservations) if (reservationHoldsUnit(row.status)) held.add(row.reservationId);
+  for (const row of facts.postgres.value.reservations) if (reservationHoldsUnit(row.status, row.orderId)) held.add(row.reservationId);
   for (const row of facts.postgres.value.orders) if (orderHoldsUnit(row.status)) held.add(row.reservationId);
   return held;
 }
