@@ -16,7 +16,7 @@ export type WindowState =
 
 export interface ActivityWindow {
   check(sku: SkuKey): WindowState | Promise<WindowState>;
-  /** What is known without asking, old as it may be; null: nothing yet. Has it read again in the background, at most once a second. */
+  /** What is known without asking, old as it may be; null: nothing yet. Has it read again in the background, about once a second. */
   peek(sku: SkuKey): { readonly state: WindowState; readonly activityVersion: string } | null;
 }
 
@@ -24,6 +24,8 @@ export interface ActivityWindow {
 const FRESH_MS = 1_000;
 /** Meta older than this serves no more. Longer than a Redis hiccup, short against a stop by an operator; the script checks the stop as well. */
 const STALE_MS = 3_000;
+/** Between two looks for a meta that was not there. */
+const RETRY_MS = 50;
 
 interface Cached {
   readonly meta: SkuMeta;
@@ -69,7 +71,8 @@ export function createActivityWindow(stock: Pick<StockPort, 'meta'>, clock: Cloc
       const name = nameOf(sku);
       const cached = cache.get(name);
       const now = monotonicMs();
-      if (now - Math.max(cached?.readAtMs ?? -Infinity, peekedAtMs.get(name) ?? -Infinity) >= FRESH_MS) {
+      const lastTryMs = Math.max(cached?.readAtMs ?? -Infinity, peekedAtMs.get(name) ?? -Infinity);
+      if (now - lastTryMs >= (cached === undefined ? RETRY_MS : FRESH_MS)) {
         peekedAtMs.set(name, now);
         void read(name, sku);
       }

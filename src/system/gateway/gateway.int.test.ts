@@ -2,7 +2,7 @@
  * The gateway over HTTP with a real Redis and a real broker (PostgreSQL is a port made by hand: it is only asked for what Redis has lost), and
  * with each of them taken away.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 
@@ -10,8 +10,10 @@ import { Redis } from 'ioredis';
 import { Toxiproxy } from 'toxiproxy-node-client';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 
-import type { Answer } from '../../domain/answer.js';
+import type { Answer, SkuState } from '../../domain/answer.js';
+import { DEFAULT_FUNNEL } from '../../domain/funnel.js';
 import { namespaceOf, type Namespace } from '../../domain/namespace.js';
+import { encodePermit } from '../../domain/permit.js';
 import { DEFAULT_TUNING, type RoleConfig, type RoleTuning } from '../../domain/role-config.js';
 import { composeRole } from '../compose.js';
 import type { DurableLookup, RequestReader } from '../ledger/ledger-port.js';
@@ -247,3 +249,50 @@ function startWithSamePort(): Promise<RunningRole> {
     { ports: { reader }, log: () => undefined },
   );
 }
+
+const FUNNEL_ON = { ...DEFAULT_FUNNEL.layers, permit: true, 'sold-out-mark': true, breaker: true } as const;
+const permitOf = (userId: string, nonce: string): string =>
+  encodePermit({ activityId: SKU.activityId, skuId: SKU.skuId, userId, expiresAtMs: Date.now() + 60_000, nonce }, (payload) => createHmac('sha256', DEFAULT_FUNNEL.permitSecret).update(payload).digest('base64url'));
+const buyWith = (requestId: string, userId: string, permit: string, deviceId?: string) =>
+  http('POST', PATH, { 'Idempotency-Key': requestId, 'X-User-Id': userId, 'X-Permit': permit, ...(deviceId === undefined ? {} : { 'X-Device-Id': deviceId }) }, '{"quantity":1}');
+
+test('permits, devices, the mark and the page over HTTP', async () => {
+  await startWith(1, { funnel: { ...DEFAULT_FUNNEL, layers: FUNNEL_ON } });
+  const page = async () => (await http('GET', '/v1/activities/7/skus/70/state', {})) as unknown as { status: number; body: SkuState; headers: Record<string, string> };
+  expect(await page()).toMatchObject({ status: 200, body: { state: 'OPEN', activityVersion: '1' }, headers: { 'cache-control': 'max-age=1' } });
+  expect(await post('r-1', '1')).toMatchObject({ status: 403, body: { code: 'PERMIT_INVALID', reason: 'MISSING' } });
+  expect(await buyWith('r-1', '1', permitOf('2', 'nonce-01'))).toMatchObject({ status: 403, body: { reason: 'FORGED' } });
+  expect(await buyWith('r-1', '1', permitOf('1', 'nonce-01'), 'no device')).toMatchObject({ status: 400 });
+  const won = await buyWith('r-1', '1', permitOf('1', 'nonce-01'), 'device-1');
+  expect(won).toMatchObject({ status: 202 });
+  // Known by now: its repeat needs no permit, and another id cannot spend the same one.
+  expect(await post('r-1', '1')).toMatchObject({ status: 200, body: { reservationId: won.body.reservationId } });
+  expect(await buyWith('r-2', '1', permitOf('1', 'nonce-01'))).toMatchObject({ status: 403, body: { reason: 'SPENT' } });
+  await expect.poll(async () => {
+    const refused = await buyWith(`s-${randomBytes(4).toString('hex')}`, '9', permitOf('9', randomBytes(8).toString('hex')));
+    expect(refused).toMatchObject({ status: 410, body: { code: 'TEMP_SOLD_OUT' }, headers: { 'retry-after': '1' } });
+    return (await page()).body.state;
+  }).toBe('TEMP_SOLD_OUT');
+  expect(await http('GET', '/v1/activities/7/skus/71/state', {})).toMatchObject({ status: 404 });
+  expect((await http('POST', '/v1/activities/7/skus/70/state', {})).status).toBe(404);
+});
+
+test('the broker is gone: the breaker stops new ids before they reserve, repeats pass, and it closes by itself', async () => {
+  await startWith(100, { funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, breaker: true }, breaker: { failures: 3, openMs: 200 } } });
+  await setProxy(proxies['gateway-kafka'], false);
+  const before = await Promise.all(['a', 'b', 'c'].map((id, index) => post(id, String(index + 1))));
+  expect(before.map(({ body }) => body.code)).toEqual(['QUEUED_PENDING_MESSAGE', 'QUEUED_PENDING_MESSAGE', 'QUEUED_PENDING_MESSAGE']);
+  const started = performance.now();
+  for (let index = 0; performance.now() - started < 1_000; index += 1) expect((await post(`n-${String(index)}`, String(1_000 + index))).body.code).toBe('UNAVAILABLE');
+  expect(await post('a', '1')).toMatchObject({ status: 200, body: { reservationId: before[0]?.body.reservationId } });
+  expect(await withRedis(async (redis) => redis.hlen(`${namespace.redisPrefix}seckill:{7:70}:requests`))).toBe(3);
+  await setProxy(proxies['gateway-kafka'], true);
+  await expect.poll(async () => (await post(`x-${randomBytes(4).toString('hex')}`, String(Date.now()))).body.code, { timeout: 5_000 }).toBe('QUEUED');
+});
+
+test('another version of the activity is in force at once: the request under the old one is decided by the new one', async () => {
+  await startWith(10);
+  await post('r-1', '1');
+  await withRedis((redis) => redis.hset(`${namespace.redisPrefix}seckill:{7:70}:meta`, 'activityVersion', '2'));
+  expect(await post('r-2', '2')).toMatchObject({ status: 202 });
+});

@@ -55,8 +55,6 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
   const window = createActivityWindow(stock, surroundings.clock);
   const submit = createSubmit({ stock, producer, admission, config, surroundings, funnel, window });
   const skuState = createSkuStates({ funnel, window, config });
-  // The configuration is there before the first customer, where Redis answers by then.
-  for (const skuId of config.skuIds) skuState(config.activityId, skuId);
   const query = createQuery({
     stock,
     reader,
@@ -78,6 +76,8 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
       // Only queries of lost records need PostgreSQL. Its outage must not take the gateway out of service, but it must be there at the start.
       if (!postgres) problems.push('PostgreSQL has not answered yet');
       readerWasThere ||= postgres;
+      // Whoever waits for this gateway to be ready has it load the configuration before the first customer.
+      if (redis) await Promise.all(config.skuIds.map(async (skuId) => window.check({ activityId: config.activityId, skuId })));
       return problems;
     },
     async close() {

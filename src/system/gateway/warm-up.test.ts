@@ -17,7 +17,7 @@ const config: RoleConfig = {
   skuIds: ['2'],
   strategies: { consumer: 'single', allocator: 'token' },
   tuning: DEFAULT_TUNING,
-} as RoleConfig;
+};
 
 it('announces no step and writes no log', async () => {
   const heard: string[] = [];

@@ -31,7 +31,8 @@ export async function ensureTopics({ address, namespace, partitions }: TopicSett
   await admin.connect();
   try {
     await admin.createTopics({
-      waitForLeaders: true,
+      // kafkajs would wait as well, but it gives up on a broker whose metadata does not show the new topics yet; `untilLed` asks on.
+      waitForLeaders: false,
       timeout: 10_000,
       topics: topicsOf(namespace).map((topic) => ({
         topic,

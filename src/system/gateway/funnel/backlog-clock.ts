@@ -20,8 +20,8 @@ export class BacklogClock {
       let notes = this.#notes.get(partition);
       if (notes === undefined) this.#notes.set(partition, (notes = []));
       const last = notes.at(-1);
-      // Nothing was added since: the same note, seen later.
-      if (last?.end === end) last.atMs = atMs;
+      // Nothing was added since: of one end the first note (it was there by then) and the last one (nothing more was there until then) say all.
+      if (last?.end === end && notes.at(-2)?.end === end) last.atMs = atMs;
       else notes.push({ atMs, end });
     }
   }

@@ -4,7 +4,7 @@
  */
 import type { Admin } from 'kafkajs';
 
-import type { RoleConfig } from '../../../domain/role-config.js';
+import type { RoleAddresses, RoleConfig } from '../../../domain/role-config.js';
 import { createKafka } from '../../order-log/kafka-client.js';
 import { BacklogClock, type Offsets } from './backlog-clock.js';
 
@@ -29,7 +29,11 @@ function offsetsOf(entries: readonly { readonly partition: number; readonly offs
 
 const sum = (offsets: Offsets): number => [...offsets.values()].reduce((total, offset) => total + offset, 0);
 
-export function createKafkaBacklog(config: RoleConfig, nowMs: () => number = () => performance.now()): KafkaBacklog {
+export interface BacklogConfig extends Pick<RoleConfig, 'instance' | 'namespace' | 'tuning'> {
+  readonly addresses: Pick<RoleAddresses, 'kafka'>;
+}
+
+export function createKafkaBacklog(config: BacklogConfig, nowMs: () => number = () => performance.now()): KafkaBacklog {
   const { ordersTopic: topic, ordersGroup: groupId } = config.namespace;
   const clock = new BacklogClock();
   const lookBackMs = config.tuning.funnel.admission.closeAtAgeMs;
@@ -67,7 +71,9 @@ export function createKafkaBacklog(config: RoleConfig, nowMs: () => number = () 
         const from = await connected();
         const askedAtMs = nowMs();
         await seed(from, askedAtMs);
-        const [ends, groups] = await Promise.all([from.fetchTopicOffsets(topic), from.fetchOffsets({ groupId, topics: [topic] })]);
+        // One after the other: the first fills kafkajs's list of brokers, without which the second finds no coordinator.
+        const ends = await from.fetchTopicOffsets(topic);
+        const groups = await from.fetchOffsets({ groupId, topics: [topic] });
         const high = offsetsOf(ends.map(({ partition, high: offset }) => ({ partition, offset })));
         const committed = offsetsOf(groups.flatMap(({ partitions }) => partitions));
         clock.note(askedAtMs, high);

@@ -7,7 +7,7 @@ import { DEFAULT_FUNNEL, type FunnelTuning } from '../../../domain/funnel.js';
 import { DEFAULT_TUNING } from '../../../domain/role-config.js';
 import { silentStepObserver } from '../../../domain/steps.js';
 import type { SendResult } from '../../order-log/order-log-port.js';
-import { freshStock, SKU, type FreshStock } from '../../stock/fresh-stock.test-support.js';
+import { freshStock, SKU } from '../../stock/fresh-stock.test-support.js';
 import type { RedisStock } from '../../stock/redis-stock.js';
 import { createAdmission } from '../admission.js';
 import type { GatewayAnswer } from '../answers.js';
@@ -47,7 +47,7 @@ function gatewayOver(stock: RedisStock, mayReturn: boolean | null = true): Gatew
 }
 
 /** Sells out through both gateways and waits until both marks stand. */
-async function soldOut(fresh: FreshStock, units: number, gateways: readonly Gateway[]): Promise<void> {
+async function soldOut(units: number, gateways: readonly Gateway[]): Promise<void> {
   for (let unit = 0; unit < units; unit += 1) {
     const answer = await gateways[unit % gateways.length]?.buy(`w${String(unit)}`, String(1_000 + unit));
     expect(answer?.answer.code).toBe('QUEUED');
@@ -63,7 +63,7 @@ async function soldOut(fresh: FreshStock, units: number, gateways: readonly Gate
 test('strangers hear 410 without Redis; winners of either gateway hear their own state from both', async () => {
   await using fresh = await freshStock(40, { soldOutMarkMs: MARK_MS });
   const gateways = [gatewayOver(fresh.stock), gatewayOver(await fresh.connect({ soldOutMarkMs: MARK_MS }))];
-  await soldOut(fresh, 40, gateways);
+  await soldOut(40, gateways);
   for (const gateway of gateways) {
     const before = gateway.calls();
     const strangers = await Promise.all(Array.from({ length: 500 }, (_value, index) => gateway.buy(`s${String(index)}`, String(50_000 + index))));
@@ -80,7 +80,7 @@ test('strangers hear 410 without Redis; winners of either gateway hear their own
 test('the proof is renewed while there are requests, without a reserve call', async () => {
   await using fresh = await freshStock(1, { soldOutMarkMs: MARK_MS });
   const gateway = gatewayOver(fresh.stock);
-  await soldOut(fresh, 1, [gateway]);
+  await soldOut(1, [gateway]);
   const before = gateway.calls();
   const until = performance.now() + 4 * MARK_MS;
   await expect.poll(async () => {
@@ -93,7 +93,7 @@ test('the proof is renewed while there are requests, without a reserve call', as
 test('a unit comes back: it is sold, and whoever gets it is never refused by the other gateway', async () => {
   await using fresh = await freshStock(5, { soldOutMarkMs: MARK_MS });
   const gateways = [gatewayOver(fresh.stock), gatewayOver(await fresh.connect({ soldOutMarkMs: MARK_MS }))] as const;
-  await soldOut(fresh, 5, gateways);
+  await soldOut(5, gateways);
   for (let turn = 1; turn <= 3; turn += 1) {
     await fresh.direct.incrby(fresh.keys.stock, 2);
     const returned = performance.now();
@@ -120,7 +120,7 @@ test('a unit comes back: it is sold, and whoever gets it is never refused by the
 test('FINAL once every reservation has its end and no unit can come back', async () => {
   await using fresh = await freshStock(2, { soldOutMarkMs: MARK_MS });
   const gateway = gatewayOver(fresh.stock, false);
-  await soldOut(fresh, 2, [gateway]);
+  await soldOut(2, [gateway]);
   expect((await gateway.buy('s', '5')).answer.code).toBe('TEMP_SOLD_OUT');
   await fresh.direct.del(fresh.keys.pending);
   await expect.poll(async () => (await gateway.buy(randomUUID(), '5')).answer, { timeout: 5_000 }).toMatchObject({ code: 'FINAL_SOLD_OUT', retryAfterMs: DEFAULT_FUNNEL.finalSoldOutRetryMs });
@@ -141,7 +141,7 @@ test('Redis goes away: the mark answers as long as its proof is good, and no lon
   await using fresh = await freshStock(1, { soldOutMarkMs: MARK_MS });
   const own = await fresh.connect({ soldOutMarkMs: MARK_MS });
   const gateway = gatewayOver(own);
-  await soldOut(fresh, 1, [gateway]);
+  await soldOut(1, [gateway]);
   await own.close();
   expect((await gateway.buy('s', '5')).httpStatus).toBe(410);
   await expect.poll(async () => (await gateway.buy(randomUUID(), '5')).httpStatus, { timeout: 2 * MARK_MS + 500 }).toBe(503);
