@@ -10,10 +10,10 @@ const PAYMENT_WINDOW_MS = 4_000;
 export const payVsClose: Scenario = {
   name: 'pay-vs-close',
   claim: 'Payment and expiry of over a thousand orders meet: one of the two wins each time, and money that comes too late goes back.',
-  stock: 1_500,
+  stock: 20_000,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 250,
+    ratePerSecond: 130,
     durationMs: 10_000,
     pollIntervalMs: 200,
     pollsMax: 40,
