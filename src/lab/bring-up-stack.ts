@@ -14,6 +14,7 @@ export type StackSource =
 
 export interface UsableStack {
   readonly local: LocalStack;
+  /** As it is now: a failover moves the direct address of Redis. */
   readonly description: StackDescription;
   /** Others use it too and it goes on after the run. */
   readonly isShared: boolean;
@@ -40,7 +41,9 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   });
   return {
     local,
-    description: local.description,
+    get description() {
+      return local.description;
+    },
     isShared: source.kind === 'described',
     registerPid(pid, who) {
       local.registerPid(pid).catch((cause: unknown) => {

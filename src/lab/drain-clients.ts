@@ -11,8 +11,9 @@ export interface OpenDrainProbe extends DrainProbe {
   close(): Promise<void>;
 }
 
-export async function openDrainProbe(plan: RunPlan, stack: StackDescription): Promise<OpenDrainProbe> {
-  const { kafka: broker } = stack.direct;
+/** `stack.description` is read anew each time: after a failover the probe asks the Redis that is the primary then. */
+export async function openDrainProbe(plan: RunPlan, stack: { readonly description: StackDescription }): Promise<OpenDrainProbe> {
+  const { kafka: broker, postgres: postgresAddress } = stack.description.direct;
   const kafka = new Kafka({
     clientId: 'lab-drain-probe',
     brokers: [`${broker.host}:${String(broker.port)}`],
@@ -21,8 +22,9 @@ export async function openDrainProbe(plan: RunPlan, stack: StackDescription): Pr
     retry: { retries: 3, initialRetryTime: 100 },
   });
   const admin = kafka.admin();
-  const redis = directRedis(stack.direct.redisPrimary);
-  const postgres = await directPostgres(stack.direct.postgres, plan.namespace.database);
+  let address = stack.description.direct.redisPrimary;
+  let redis = directRedis(address);
+  const postgres = await directPostgres(postgresAddress, plan.namespace.database);
   try {
     await admin.connect();
   } catch (cause) {
@@ -31,7 +33,15 @@ export async function openDrainProbe(plan: RunPlan, stack: StackDescription): Pr
     throw cause;
   }
   return {
-    redis,
+    get redis() {
+      const now = stack.description.direct.redisPrimary;
+      if (now.port !== address.port || now.host !== address.host) {
+        redis.disconnect();
+        address = now;
+        redis = directRedis(now);
+      }
+      return redis;
+    },
     admin,
     postgres,
     namespace: plan.namespace,

@@ -37,6 +37,9 @@ const FINAL_STATES: readonly string[] = [RedisRecordState.ORDERED, RedisRecordSt
 
 async function openInRedis(probe: DrainProbe): Promise<string[]> {
   const keys = stockKeys(probe.namespace.redisPrefix, probe.sku);
+  const [status, heldBack] = await probe.redis.hmget(keys.meta, 'status', 'heldBack');
+  if (status === 'paused') return ['Redis is paused until it is rebuilt'];
+  if (Number(heldBack ?? '0') > 0) return [`${heldBack ?? ''} units held back after a rebuild of Redis`];
   const pending = await probe.redis.zcard(keys.pending);
   if (pending > 0) return [`${String(pending)} entries in the pending index of Redis`];
   let open = 0;

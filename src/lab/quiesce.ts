@@ -21,7 +21,7 @@ export async function settleAndQuiesce(
   signal: AbortSignal,
 ): Promise<Settled> {
   const boundMs = plan.scenario.settleBoundMs;
-  const probe = await openDrainProbe(plan, stack);
+  const probe = await openDrainProbe(plan, { description: stack });
   try {
     const payersLeft = plan.load.payers === null ? 0 : await orAborted(signal, generator.payersFinished(boundMs));
     // Payers are load: while they act nothing can drain.

@@ -64,7 +64,7 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await orAborted(signal, system.untilReady());
       return orAborted(signal, startLoad(plan, system.configs, stack, store.directory, teardown));
     });
-    const watcher = await watchProgress(plan, stack.description, load, emit, teardown);
+    const watcher = await watchProgress(plan, stack, load, emit, teardown);
 
     const storm = await stage('storm', () => blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs)));
 

@@ -10,7 +10,7 @@ import type { Teardown } from './teardown.js';
 
 const EVERY_MS = 500;
 
-export async function watchProgress(plan: RunPlan, stack: StackDescription, load: StartedLoad, emit: LabEventListener, teardown: Teardown): Promise<{ stop(): void }> {
+export async function watchProgress(plan: RunPlan, stack: { readonly description: StackDescription }, load: StartedLoad, emit: LabEventListener, teardown: Teardown): Promise<{ stop(): void }> {
   const probe = await openDrainProbe(plan, stack);
   const stores = watchStores(probe);
   const timer = setInterval(() => {

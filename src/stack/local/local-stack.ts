@@ -22,6 +22,8 @@ export interface LocalStack {
   server(name: ServerName): ServerTarget;
   /** Throws when there is no such lane. */
   link(lane: number, name: LinkName | 'replication'): LinkTarget;
+  /** Tells which server of the pair is the primary now; the description's direct address follows. Moves nothing by itself. */
+  setRedisPrimary(name: 'redis-primary' | 'redis-replica'): void;
   /** Starts a role or the generator so that it dies with this lab, however this lab dies. Its pid leads a process group. */
   spawn(command: string, args: readonly string[], options?: GatedSpawnOptions): Promise<ChildProcess>;
   /** Puts a process that runs already (a leader of its own group) under the same care. A kill of the lab before this call leaves it. */
@@ -47,6 +49,7 @@ export function assembleStack(parts: StackParts): LocalStack {
   const { reaper, description, servers } = parts;
   let stopping: Promise<void> | null = null;
   let registered = 0;
+  let primary: 'redis-primary' | 'redis-replica' = 'redis-primary';
 
   function server(name: ServerName): ManagedServer {
     const found = servers.get(name);
@@ -64,10 +67,14 @@ export function assembleStack(parts: StackParts): LocalStack {
   return {
     get description() {
       const entries = SERVER_NAMES.map((name) => [name, { ...description.servers[name], pid: server(name).identity()?.pid ?? null }] as const);
-      return { ...description, servers: Object.fromEntries(entries) as StackDescription['servers'] };
+      const direct = primary === 'redis-primary' ? description.direct : { ...description.direct, redisPrimary: description.direct.redisReplica };
+      return { ...description, direct, servers: Object.fromEntries(entries) as StackDescription['servers'] };
     },
     server,
     link: (lane, name) => linkTarget(parts, lane, name),
+    setRedisPrimary: (name) => {
+      primary = name;
+    },
     spawn: (command, args, options) => gatedSpawn(reaper, command, args, options),
     registerPid: async (pid) => {
       registered += 1;
