@@ -142,7 +142,7 @@ export interface Poison {
   produceMalformed(count: number): Promise<void>;
   /** Writes `count` good messages of users whose orders the database refuses, whoever asks and however often. */
   produceRefused(count: number): Promise<void>;
-  /** Records of the dead-letter topic so far. */
+  /** Dead letters on their topic so far; one that was sent twice is one. */
   deadLetters(): Promise<number>;
 }
 

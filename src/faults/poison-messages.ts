@@ -2,8 +2,8 @@
  * poison-messages: records that nobody can work off come into the orders topic among the good ones (paper `000` §7.4; CASES C22). Half of them are no
  * messages at all, half are good messages that the database always refuses. Each of them must end on the dead-letter topic, and nobody may wait for it.
  *
- * Landed: the dead-letter topic grew by exactly as many as were brought in. The refused users are none of the load, and their refusal stays: taking it
- * back would turn what is still on its way into orders that nobody asked for.
+ * Landed: there are exactly as many dead letters more as were brought in, each counted once however often it was sent. The refused users are
+ * none of the load, and their refusal stays: taking it back would turn what is still on its way into orders that nobody asked for.
  */
 import { z } from 'zod';
 
@@ -22,7 +22,7 @@ export const poisonMessages = defineFault({
   schema: z.strictObject({ t: startTime, n: wholeNumber(1, 1_000).default(2) }),
   startsAfterMs: (options) => options.t,
   strikesAsked: (options) => options.n,
-  predict: (options) => `the dead-letter topic grows by exactly ${String(options.n)}`,
+  predict: (options) => `there are exactly ${String(options.n)} dead letters more`,
   begin: (options, { targets, clock }) => {
     let before: number | null = null;
     let after = 0;

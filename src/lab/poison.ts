@@ -5,6 +5,7 @@
 import { Kafka, Partitioners, logLevel, type Message } from 'kafkajs';
 import { v7 as uuidv7 } from 'uuid';
 
+import { deadLetterId, parseDeadLetter } from '../domain/dead-letter.js';
 import type { Namespace } from '../domain/namespace.js';
 import { encodeOrderMessage, type OrderMessage } from '../domain/order-message.js';
 import type { HostPort, PostgresAddress } from '../domain/role-config.js';
@@ -16,10 +17,13 @@ import { withPostgres } from './store-clients.js';
 const POISON_USERS_FROM = 9_100_000_000_000_000_000n;
 const CONSTRAINT = 'ck_lab_poison_user';
 const DUPLICATE_OBJECT = '42710';
+const READ_BOUND_MS = 10_000;
 
 export function createPoison(direct: { readonly kafka: HostPort; readonly postgres: PostgresAddress }, namespace: Namespace): Poison {
   const kafka = new Kafka({ clientId: 'lab-poison', brokers: [`${direct.kafka.host}:${String(direct.kafka.port)}`], logLevel: logLevel.NOTHING, retry: { retries: 3, initialRetryTime: 100 } });
   let users = POISON_USERS_FROM;
+  let read = { end: 0, letters: 0 };
+  let reads = 0;
 
   async function produce(messages: readonly Message[]): Promise<void> {
     const producer = kafka.producer({ allowAutoTopicCreation: false, createPartitioner: Partitioners.DefaultPartitioner, retry: { retries: 0 } });
@@ -65,12 +69,53 @@ export function createPoison(direct: { readonly kafka: HostPort; readonly postgr
       const admin = kafka.admin();
       await admin.connect();
       try {
-        return (await admin.fetchTopicOffsets(namespace.deadLettersTopic)).reduce((sum, { high }) => sum + Number(high), 0);
+        const offsets = await admin.fetchTopicOffsets(namespace.deadLettersTopic);
+        const end = offsets.reduce((sum, { high }) => sum + Number(high), 0);
+        if (end !== read.end) {
+          reads += 1;
+          const groupId = `${namespace.id}.lab-poison-${String(reads)}`;
+          read = { end, letters: (await lettersUpTo(kafka, groupId, namespace.deadLettersTopic, end)).size };
+          await admin.deleteGroups([groupId]).catch(() => undefined);
+        }
+        return read.letters;
       } finally {
         await admin.disconnect();
       }
     },
   };
+}
+
+/** Ids of the dead letters in the first `end` records of the topic. A letter that was sent twice is one. */
+async function lettersUpTo(kafka: Kafka, groupId: string, topic: string, end: number): Promise<ReadonlySet<string>> {
+  const letters = new Set<string>();
+  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 50, allowAutoTopicCreation: false });
+  await consumer.connect();
+  try {
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    let seen = 0;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new LabError('STACK_GONE', `the dead-letter topic could not be read within ${String(READ_BOUND_MS)} ms`, 'see the log of kafka in the folder of the stack'));
+      }, READ_BOUND_MS);
+      const run = consumer.run({
+        autoCommit: false,
+        eachMessage: ({ partition, message: { value, offset } }) => {
+          const parsed = parseDeadLetter(value?.toString('utf8') ?? '');
+          letters.add(parsed.ok ? deadLetterId(parsed.letter) : `no letter at ${String(partition)}/${offset}`);
+          seen += 1;
+          if (seen >= end) {
+            clearTimeout(timer);
+            resolve();
+          }
+          return Promise.resolve();
+        },
+      });
+      run.catch(reject);
+    });
+    return letters;
+  } finally {
+    await consumer.disconnect();
+  }
 }
 
 /** Five ways of being no message; the last fits the schema and no column. */

@@ -46,7 +46,6 @@ async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly 
       calls.push(batch);
       return createOrders(batch, calls.length);
     },
-    refuse: () => Promise.reject(new Error('nobody asked for it')),
     ready: () => Promise.resolve(run.ready),
     close: () => Promise.resolve(),
   };

@@ -56,8 +56,6 @@ export interface RequestReader {
 export interface OrderLedger {
   /** One transaction for all the messages, decided one by one. Never rejects for an operating failure. */
   createOrders(messages: readonly OrderMessage[]): Promise<TransactionOutcome>;
-  /** Refuses a message durably that `createOrders` cannot process even alone: Inbox, reservation REJECTED, event that returns the unit. */
-  refuse(message: OrderMessage): Promise<TransactionOutcome>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -165,16 +165,3 @@ test('every new order has its timer, due at its own expire_at; a refused one has
     .toEqual({ topic: fresh.config.namespace.closesTopic, aggregate_id: won.reservationId, version: 1, on_time: true, named: true });
   expect(await fresh.count('event_outbox')).toBe(3);
 });
-
-test('a message that cannot be ordered is refused durably by name', async () => {
-  await using fresh = await openCase({ stock: 9 });
-  const ledger = fresh.ledger();
-  await fresh.client.query(`create function no_order() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$;
-    create trigger no_order before insert on orders for each row execute function no_order()`);
-  const bad = message();
-  expect(await ledger.createOrders([bad])).toMatchObject({ outcome: 'refused' });
-  expect(resultsOf(await ledger.refuse(bad))).toEqual(['REJECTED_UNPROCESSABLE']);
-  expect(await fresh.one('select status, failure_code from inventory_reservation')).toEqual({ status: 20, failure_code: 'REJECTED_UNPROCESSABLE' });
-  expect(await fresh.count('event_outbox', "tag = 'RESERVATION_REJECTED'")).toBe(1);
-  await expectBalanced(fresh);
-});

@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { OrderMessage } from '../../domain/order-message.js';
-import { OrderResult } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
@@ -50,18 +49,18 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
     observer: surroundings.observer,
   };
 
-  const once = (messages: readonly OrderMessage[], refuseAs: OrderResult | null, queued: boolean): Promise<TransactionEnd<readonly MessageResult[]>> =>
+  const once = (messages: readonly OrderMessage[], queued: boolean): Promise<TransactionEnd<readonly MessageResult[]>> =>
     inTransaction(pool, statements, async (transaction) => {
       if (queued) await queueForSkus(transaction, messages);
-      return decideMessages(transaction, messages, parts, refuseAs);
+      return decideMessages(transaction, messages, parts);
     });
 
-  const run = async (messages: readonly OrderMessage[], refuseAs: OrderResult | null): Promise<TransactionOutcome> => {
+  const createOrders = async (messages: readonly OrderMessage[]): Promise<TransactionOutcome> => {
     if (messages.length === 0) return { outcome: 'committed', results: [] };
     const startedMs = performance.now();
     let queued = false;
     for (let attempt = 1; ; attempt++) {
-      const end = await once(messages, refuseAs, queued);
+      const end = await once(messages, queued);
       const retries = end.end === 'not-committed' && failureKind(end.error) === 'conflict'
         && attempt < ATTEMPT_LIMIT && performance.now() - startedMs < RETRY_BUDGET_MS;
       if (retries) {
@@ -79,8 +78,7 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
   };
 
   return {
-    createOrders: (messages) => run(messages, null),
-    refuse: (message) => run([message], OrderResult.REJECTED_UNPROCESSABLE),
+    createOrders,
     ready: () => answers(pool),
     close: () => pool.end(),
   };

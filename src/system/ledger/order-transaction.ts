@@ -8,7 +8,6 @@
  */
 import type { Clock } from '../../domain/clock.js';
 import type { OrderMessage } from '../../domain/order-message.js';
-import type { OrderResult } from '../../domain/reason-codes.js';
 import type { StepName, StepObserver } from '../../domain/steps.js';
 import type { Allocator } from './allocators/allocator-port.js';
 import type { MessageResult } from './ledger-port.js';
@@ -32,14 +31,12 @@ export interface OrderTransactionParts {
 }
 
 /**
- * Decides every message and writes what follows from it. `refuseAs`: make no orders, refuse what is not decided yet with this result (for
- * a message that the order path cannot process). One result per message, in the order given. Throws to roll back.
+ * Decides every message and writes what follows from it. One result per message, in the order given. Throws to roll back.
  */
 export async function decideMessages(
   transaction: Transaction,
   messages: readonly OrderMessage[],
   parts: OrderTransactionParts,
-  refuseAs: OrderResult | null,
 ): Promise<readonly MessageResult[]> {
   const ids = messages.map((message) => message.reservationId);
   const announce = async (step: StepName): Promise<void> => {
@@ -51,9 +48,6 @@ export async function decideMessages(
 
   const terms = works.length === 0 ? new Map<string, SkuTerms>() : await loadSkuTerms(transaction, works.map((work) => work.message));
   if (works.length > 0) await reserveDurably(transaction, works, terms);
-  if (refuseAs !== null) {
-    for (const work of works) if (work.pendingRow) work.decision ??= { result: refuseAs, orderId: null };
-  }
   await announce('consumer.after-reservation');
 
   const orderTerms = { terms, paymentWindowMs: parts.paymentWindowMs, clock: parts.clock };

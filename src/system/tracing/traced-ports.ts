@@ -76,7 +76,6 @@ export function tracedLedger(tracing: Tracing, ledger: OrderLedger): OrderLedger
   return {
     ...ledger,
     createOrders: (messages) => tracing.batch(options, messages.map(({ reservationId }) => ({ id: reservationId, parent: null })), () => ledger.createOrders(messages)),
-    refuse: (message) => tracing.batch(options, [{ id: message.reservationId, parent: null }], () => ledger.refuse(message)),
   };
 }
 
