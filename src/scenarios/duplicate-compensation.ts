@@ -8,19 +8,19 @@ import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENT
 export const duplicateCompensation: Scenario = {
   name: 'duplicate-compensation',
   claim: 'Releases and compensations delivered again and again give each unit back once.',
-  stock: 600,
+  stock: 400,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 150,
+    ratePerSecond: 80,
     durationMs: 14_000,
     payers: {
       shares: { inTime: 0.3, late: 0.1, twice: 0.1, refund: 0.1, cancel: 0.2 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 3_000, lateAfterMsMax: 4_000, callbackAfterMs: 50,
     },
   },
   roles: LIFE_ROLES,
-  tuning: { paymentWindowMs: 2_500 },
+  tuning: { paymentWindowMs: 3_000 },
   faults: ['duplicate-compensation@t=6s,n=500,rounds=4,gap=2s'],
-  settleBoundMs: 60_000,
+  settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
-  serviceLevels: [{ name: 'drained', bound: 30_000 }],
+  serviceLevels: [{ name: 'drained', bound: 60_000 }],
 };

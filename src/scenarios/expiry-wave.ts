@@ -19,7 +19,7 @@ export const expiryWave: Scenario = {
   tuning: { paymentWindowMs: 6_000 },
   rules: { restockOnCancel: false, rebuyAfterCancel: false },
   faults: [],
-  settleBoundMs: 60_000,
+  settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
-  serviceLevels: [{ name: 'drained', bound: 40_000 }],
+  serviceLevels: [{ name: 'drained', bound: 60_000 }],
 };

@@ -8,10 +8,10 @@ import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENT
 export const soldOutReopens: Scenario = {
   name: 'sold-out-reopens',
   claim: 'Units that come back after "sold out" are sold again, and no client heard a "final" that was not.',
-  stock: 300,
+  stock: 200,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 150,
+    ratePerSecond: 100,
     durationMs: 16_000,
     mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.2 },
     pollsMax: 30,
@@ -23,7 +23,7 @@ export const soldOutReopens: Scenario = {
   tuning: { paymentWindowMs: 3_000, funnel: funnelWith(['sold-out-mark']) },
   rules: { restockOnCancel: true, rebuyAfterCancel: true },
   faults: [],
-  settleBoundMs: 60_000,
+  settleBoundMs: 90_000,
   invariants: [...LIFE_INVARIANTS, 'no-undersell'],
-  serviceLevels: [{ name: 'drained', bound: 30_000 }],
+  serviceLevels: [{ name: 'drained', bound: 60_000 }],
 };
