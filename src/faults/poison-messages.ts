@@ -14,6 +14,8 @@ import { startTime, wholeNumber } from './option-values.js';
 /** A refused message is tried several times, one after the other where they share a partition. */
 const GIVE_UP_BOUND_MS = 15_000;
 const GIVE_UP_EACH_MS = 1_000;
+/** After the storm a consumer that was killed may have yet to come back. */
+const PROVE_BOUND_MS = 20_000;
 
 export const poisonMessages = defineFault({
   name: 'poison-messages',
@@ -40,6 +42,7 @@ export const poisonMessages = defineFault({
       },
       heal: () => Promise.resolve({ healed: true, observed: 'nothing more is brought in' }),
       async prove() {
+        await until(clock, PROVE_BOUND_MS, 250, async () => (await grown()) >= options.n);
         const count = await grown();
         return { landed: count === options.n, observed: `${String(options.n)} brought in, ${String(count)} dead letters more`, strikes: Math.min(count, options.n), hits: [], mayLose: null };
       },
