@@ -12,6 +12,16 @@ import { invariantNamed } from './registry.js';
 const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.2, paid: 0.2 }, seed: 5 };
 export const TOKEN = handWrittenFacts(LIVELY);
 export const ROW = handWrittenFacts({ ...LIVELY, allocator: 'row' });
+/** Every life an order can have, for users who may buy again. */
+export const LIVES = handWrittenFacts({
+  arrivals: 60, stock: 26, seed: 11, mix: { repeatShare: 0.1 }, rules: { restockOnCancel: true, rebuyAfterCancel: true }, endsAfterUs: 300_000,
+  fates: { manual: 0.05, deadLetter: 0.1, cancelled: 0.1, expired: 0.1, latePaid: 0.1, paid: 0.1, paidTwice: 0.1, mismatched: 0.1, refunded: 0.1 },
+});
+/** The same where what was cancelled leaves the sale, and its user with it. */
+export const WITHDRAWN = handWrittenFacts({ seed: 11, stock: 20, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false } });
+export const WITHDRAWN_ROW = handWrittenFacts({
+  allocator: 'row', seed: 11, stock: 20, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false },
+});
 export const REFUSED = handWrittenFacts({ fates: { rejected: 0.3, closed: 0.3 }, seed: 5 });
 
 /** An id that no store of these worlds knows. */

@@ -5,8 +5,9 @@
  */
 import type { Facts } from '../facts/facts.js';
 import type { DeadLetterRecord, DeadLetterRow } from '../facts/store-facts.js';
-import { deadLetterPlaces, grouped, kafkaOf, placeOf, postgresOf } from './indexes.js';
+import { deadLetterPlaces, grouped, kafkaOf, ordersTopicIsWhole, placeOf, postgresOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { rememberedPerFacts } from './remembered.js';
 import { endOfReservation, isAccountedFor } from './reservation-end.js';
 import { tallyFor, type Tally } from './tally.js';
 
@@ -20,7 +21,7 @@ export const deadLettersAccounted: Invariant = {
     const tally = tallyFor(deadLettersAccounted, facts);
     if (!facts.kafka.present || !facts.postgres.present) return tally.verdict();
     for (const letter of kafkaOf(facts).deadLetters) eachRecord(facts, letter, tally);
-    const inTopic = new Set(kafkaOf(facts).deadLetters.map(placeOfLetter));
+    const inTopic = new Map(kafkaOf(facts).deadLetters.map((letter) => [placeOfLetter(letter), letter]));
     for (const row of postgresOf(facts).deadLetters) eachRow(facts, row, inTopic, tally);
     passedOver(facts, tally);
     openOnes(facts, tally);
@@ -47,8 +48,16 @@ function storyProblem(facts: Facts, letter: DeadLetterRecord | DeadLetterRow): s
   const bounds = new Map([[ordersTopic, ordersBounds], [eventsTopic, eventsBounds], [closesTopic, closesBounds]]).get(letter.originTopic);
   if (bounds === undefined) return `names the topic ${letter.originTopic}, which is none of the run`;
   const partition = bounds.find((candidate) => candidate.partition === letter.originPartition);
-  return partition !== undefined && BigInt(letter.originOffset) < BigInt(partition.endOffset) ? null : 'names a place that the topic does not have';
+  if (partition === undefined || BigInt(letter.originOffset) >= BigInt(partition.endOffset)) return 'names a place that the topic does not have';
+  return letter.originTopic !== ordersTopic || !ordersTopicIsWhole(facts) || occupiedPlaces(facts).has(placeOfLetter(letter)) ? null : 'names a place where nothing lies';
 }
+
+const occupiedPlaces: (facts: Facts) => ReadonlySet<string> = rememberedPerFacts((facts) => {
+  const { orders, malformed } = kafkaOf(facts);
+  return new Set([
+    ...orders.map((record) => placeOf(facts.run.namespace.ordersTopic, record.partition, record.offset)), ...malformed.map((record) => placeOf(record.topic, record.partition, record.offset)),
+  ]);
+});
 
 function eachRecord(facts: Facts, letter: DeadLetterRecord, tally: Tally): void {
   tally.check();
@@ -69,12 +78,15 @@ function tableOf(facts: Facts): ReadonlyMap<string, readonly DeadLetterRow[]> {
   return grouped(postgresOf(facts).deadLetters, placeOfLetter);
 }
 
-function eachRow(facts: Facts, row: DeadLetterRow, inTopic: ReadonlySet<string>, tally: Tally): void {
+function eachRow(facts: Facts, row: DeadLetterRow, inTopic: ReadonlyMap<string, DeadLetterRecord>, tally: Tally): void {
   tally.check();
   const problem = storyProblem(facts, row);
   if (problem !== null) violate(tally, row, problem);
   const whole = kafkaOf(facts).deadLettersBounds.every((bounds) => BigInt(bounds.beginOffset) === 0n);
-  if (whole && !inTopic.has(placeOfLetter(row))) violate(tally, row, 'is in the table and was never in the dead-letter topic');
+  const record = inTopic.get(placeOfLetter(row));
+  if (record === undefined && whole) violate(tally, row, 'is in the table and was never in the dead-letter topic');
+  const same = record === undefined || (row.messageId === record.messageId && row.reservationId === record.reservationId && row.cause === record.cause);
+  if (!same) violate(tally, row, `is kept as ${row.cause} of message ${row.messageId ?? 'none'} for reservation ${row.reservationId ?? 'none'}, in the topic it is another`);
   // Sent again or closed: from then on its reservation has to have an end of its own.
   if (row.status === OPEN || row.reservationId === null) return;
   const { end } = endOfReservation(facts, row.reservationId);

@@ -21,6 +21,7 @@ export function evidenceGaps(facts: Facts, needs: readonly EvidenceKind[]): read
     const { problems } = facts.redis.value;
     if (problems.length > 0) gaps.push(`Redis holds ${String(problems.length)} things that could not be read: ${problems[0] ?? ''}`);
     gaps.push(...doubled('Redis', 'request', facts.redis.value.records.map((record) => record.requestId)));
+    gaps.push(...doubled('Redis', 'the mark of user', facts.redis.value.users.map((mark) => mark.userId)));
   }
   if (needs.includes('postgres')) gaps.push(...doubledRows(facts));
   if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts));

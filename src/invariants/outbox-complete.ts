@@ -1,6 +1,5 @@
 /**
- * outbox-complete: every change of state that others have to hear of has its event in the Outbox (or, once retention has taken the row away, in the
- * events topic, or in the archive); every row marked SENT is really in its topic; and when drained nothing that was due is unsent or DEAD. A timer that
+ * outbox-complete: every change of state that others have to hear of has its event in the Outbox or its archive, and no event comes from elsewhere; every row marked SENT is really in its topic; and when drained nothing that was due is unsent or DEAD. A timer that
  * ends an unpaid order is an event whose time has not come: it is at rest until then.
  */
 import { EventType } from '../domain/reason-codes.js';
@@ -148,6 +147,16 @@ function deliveredAsWritten(facts: Facts, tally: Tally): void {
   const whole = [...eventsBounds, ...closesBounds].every((bounds) => BigInt(bounds.beginOffset) === 0n);
   const delivered = new Map(deliveredEvents(facts).map((event) => [event.eventId, event]));
   const timers = new Set(kafkaOf(facts).closes.map((event) => event.eventId));
+  // Retention moves rows into the archive and takes none away: an event without a row was sent by nobody who may.
+  const written = new Set(postgresOf(facts).outbox.map((row) => row.eventId));
+  for (const event of delivered.values()) {
+    tally.check();
+    if (written.has(event.eventId)) continue;
+    tally.violation({
+      kind: 'event', id: event.eventId, subject: { reservationId: event.reservationId },
+      claim: `Event ${event.eventId} (${event.type}) of reservation ${event.reservationId} is in the topic and was never written into the Outbox.`,
+    });
+  }
   for (const row of postgresOf(facts).outbox) {
     const event = delivered.get(row.eventId);
     const violated = (claim: string): void => {

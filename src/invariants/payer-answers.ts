@@ -29,10 +29,18 @@ function orderProblem(facts: Facts, told: PayerTelling, states: readonly number[
   return early > 0 ? `the order became ${names} at least ${(early / 1000).toFixed(1)} ms later` : null;
 }
 
+function namedElsewhere(facts: Facts, told: PayerTelling): boolean {
+  return facts.history.present && facts.history.value.payerTellings.some((other) => other.channelTradeNo === told.channelTradeNo && other.orderId !== told.orderId);
+}
+
 function tradeProblem(facts: Facts, told: PayerTelling): string | null {
   const { payments, unmatchedPayments } = postgresOf(facts);
   const isTrade = (row: { readonly tradeNo: string | null }): boolean => row.tradeNo === told.channelTradeNo;
-  if (told.code === 'UNMATCHED') return unmatchedPayments.some(isTrade) || payments.some((payment) => isTrade(payment) && payment.orderId !== told.orderId) ? null : 'no such money is kept as unmatched';
+  if (told.code === 'UNMATCHED') {
+    const kept = unmatchedPayments.some((row) => isTrade(row) && row.claimedOrderId === told.orderId);
+    // A trade that was told of two orders is one movement of money: it is kept once, for the first.
+    return kept || payments.some((payment) => isTrade(payment) && payment.orderId !== told.orderId) || namedElsewhere(facts, told) ? null : 'no such money is kept as unmatched';
+  }
   const states = TRADES_CLAIMED[told.code ?? ''];
   if (states === undefined) return null;
   const payment = payments.find((candidate) => isTrade(candidate) && candidate.orderId === told.orderId);

@@ -5,6 +5,7 @@
  * Before that the two may differ honestly: a reservation on its way is out of Redis and not yet in the ledger.
  */
 import type { Facts } from '../facts/facts.js';
+import type { ReservationRow } from '../facts/store-facts.js';
 import { provenLosses } from './excuses.js';
 import { ordersByReservation, postgresOf, redisByReservation, redisOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
@@ -49,7 +50,7 @@ function compare(facts: Facts, tally: Tally): void {
     });
   }
   if (!afterLoss) eachRecord(facts, held, waiting, tally);
-  marks(facts, held, tally);
+  marks(facts, held, waiting, tally);
 }
 
 /** Reservations that keep their unit in Redis while nobody knows what becomes of them: MANUAL_REQUIRED without an order, or an open dead letter. */
@@ -86,17 +87,18 @@ function eachRecord(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySe
 /**
  * The mark of a user who has one keeps him from a second. It stays for good where the activity lets nobody buy again, and goes otherwise only with his order.
  */
-function marks(facts: Facts, held: ReadonlySet<string>, tally: Tally): void {
+function marks(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySet<string>, tally: Tally): void {
   const marked = new Map(redisOf(facts).users.map((mark) => [mark.userId, mark.requestId]));
   const { reservations } = postgresOf(facts);
-  const bound = facts.run.rules.rebuyAfterCancel ? reservations.filter((row) => held.has(row.reservationId)) : reservations.filter((row) => row.orderId !== null);
-  for (const row of bound) {
+  const stays = (row: ReservationRow): boolean => held.has(row.reservationId) || (row.orderId !== null && !facts.run.rules.rebuyAfterCancel);
+  const bound = [...reservations.filter(stays), ...redisOf(facts).records.filter((record) => waiting.has(record.reservationId))];
+  for (const { userId, requestId: owner, reservationId } of bound) {
     tally.check();
-    const requestId = marked.get(row.userId);
-    if (requestId === row.requestId) continue;
+    const requestId = marked.get(userId);
+    if (requestId === owner) continue;
     tally.violation({
-      kind: 'user', id: row.userId, subject: { userId: row.userId, reservationId: row.reservationId },
-      claim: `User ${row.userId} has had order ${String(row.orderId)} by request ${row.requestId}, and ${requestId === undefined ? 'Redis has no mark of him' : `his mark in Redis names request ${requestId}`}.`,
+      kind: 'user', id: userId, subject: { userId, reservationId },
+      claim: `User ${userId} has had his turn by request ${owner}, reservation ${reservationId}, and ${requestId === undefined ? 'Redis has no mark of him' : `his mark in Redis names request ${requestId}`}.`,
     });
   }
 }
