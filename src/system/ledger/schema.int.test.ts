@@ -4,11 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 
-import type { CompensationRow, InboxRow, InventoryRow, LedgerRow, OrderRow, OutboxRow, PaymentRow, ReservationRow, TokenRow } from '../../facts/store-facts.js';
+import type { CompensationRow, DeadLetterRow, InboxRow, InventoryRow, LedgerRow, OrderRow, OutboxRow, PaymentRow, ReservationRow, TokenRow, UnmatchedPaymentRow } from '../../facts/store-facts.js';
+import { ASSERTIONS } from './assertions.js';
 import { message, messages, openCase, resultsOf, SKU } from './ledger-case.test-support.js';
 import { migrate } from './migrate.js';
 import { createRequestReader } from './request-reader.js';
 import { seedActivity } from './seed.js';
+import { loadMigrations } from './sql-loader.js';
 
 const FACTS = new URL('../../../sql/facts/', import.meta.url);
 const factQuery = (name: string): string => readFileSync(new URL(`${name}.sql`, FACTS), 'utf8');
@@ -21,7 +23,7 @@ test('migrations run once, also when two run at once, and notice a changed file'
   await other.connect();
   const applied = await Promise.all([migrate(fresh.client), migrate(other)]);
   await other.end();
-  expect(applied.map((names) => names.length).toSorted()).toEqual([0, 3]);
+  expect(applied.map((names) => names.length).toSorted()).toEqual([0, loadMigrations().length]);
   await fresh.client.query("update schema_migration set checksum = 'x' where version = 2");
   await expect(migrate(fresh.client)).rejects.toThrow('was changed after it was applied');
 });
@@ -34,15 +36,17 @@ test('seeding splits the stock exactly over buckets and makes a token per unit',
 });
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  orders: ['orderId', 'requestId', 'reservationId', 'sourceMessageId', 'userId', 'skuId', 'purchaseNo', 'inventoryBucket', 'inventoryTokenId', 'status', 'totalAmount', 'createdAtUs', 'committedAtUs'] satisfies (keyof OrderRow)[],
-  reservations: ['reservationId', 'requestId', 'firstMessageId', 'userId', 'status', 'orderId', 'failureCode', 'version', 'expiresAtUs', 'committedAtUs'] satisfies (keyof ReservationRow)[],
+  orders: ['orderId', 'requestId', 'reservationId', 'sourceMessageId', 'userId', 'skuId', 'purchaseNo', 'inventoryBucket', 'inventoryTokenId', 'status', 'totalAmount', 'currency', 'version', 'expireAtUs', 'paidAtUs', 'cancelledAtUs', 'cancelReason', 'createdAtUs', 'committedAtUs'] satisfies (keyof OrderRow)[],
+  reservations: ['reservationId', 'requestId', 'firstMessageId', 'userId', 'purchaseNo', 'status', 'orderId', 'failureCode', 'version', 'expiresAtUs', 'committedAtUs'] satisfies (keyof ReservationRow)[],
   inventory: ['skuId', 'bucketNo', 'total', 'available', 'allocated'] satisfies (keyof InventoryRow)[],
   tokens: ['tokenId', 'skuId', 'status', 'reservationId'] satisfies (keyof TokenRow)[],
-  ledger: ['ledgerId', 'idempotencyKey', 'reservationId', 'orderId', 'bucketNo', 'inventoryTokenId', 'type', 'availableDelta', 'allocatedDelta', 'beforeAvailable', 'afterAvailable', 'beforeAllocated', 'afterAllocated'] satisfies (keyof LedgerRow)[],
+  ledger: ['ledgerId', 'idempotencyKey', 'reservationId', 'orderId', 'bucketNo', 'inventoryTokenId', 'type', 'reason', 'availableDelta', 'allocatedDelta', 'beforeAvailable', 'afterAvailable', 'beforeAllocated', 'afterAllocated'] satisfies (keyof LedgerRow)[],
   inbox: ['consumerGroup', 'messageId', 'reservationId', 'resultCode', 'orderId'] satisfies (keyof InboxRow)[],
-  outbox: ['eventId', 'dedupKey', 'aggregateId', 'aggregateVersion', 'type', 'status', 'retryCount', 'availableAtUs'] satisfies (keyof OutboxRow)[],
-  compensations: ['taskId', 'idempotencyKey', 'type', 'reservationId', 'status', 'nextRunAtUs'] satisfies (keyof CompensationRow)[],
-  payments: ['paymentId', 'orderId', 'status', 'amount'] satisfies (keyof PaymentRow)[],
+  outbox: ['eventId', 'dedupKey', 'aggregateId', 'aggregateVersion', 'type', 'topic', 'status', 'retryCount', 'availableAtUs', 'archived'] satisfies (keyof OutboxRow)[],
+  compensations: ['taskId', 'idempotencyKey', 'type', 'reservationId', 'orderId', 'status', 'retryCount', 'nextRunAtUs'] satisfies (keyof CompensationRow)[],
+  payments: ['paymentId', 'orderId', 'status', 'provider', 'tradeNo', 'callbackId', 'amount', 'currency', 'paidAtUs', 'createdAtUs', 'version'] satisfies (keyof PaymentRow)[],
+  unmatched_payments: ['unmatchedId', 'provider', 'tradeNo', 'claimedOrderId', 'amount', 'currency', 'status', 'reason'] satisfies (keyof UnmatchedPaymentRow)[],
+  dead_letters: ['deadLetterId', 'originTopic', 'originPartition', 'originOffset', 'messageId', 'reservationId', 'cause', 'attempts', 'status', 'resolution'] satisfies (keyof DeadLetterRow)[],
   item_mismatches: ['orderId', 'items'],
 };
 
@@ -50,7 +54,7 @@ test('harvest queries give the columns of the facts, ids and int8 as text, and t
   await using fresh = await openCase({ stock: 2 });
   const beforeUs = Date.now() * 1_000;
   await fresh.ledger().createOrders(messages(3));
-  expect(readdirSync(FACTS).map((file) => file.replace('.sql', '')).toSorted()).toEqual(Object.keys(KEYS).toSorted());
+  expect(readdirSync(FACTS).map((file) => file.replace('.sql', '')).toSorted()).toEqual([...Object.keys(KEYS), ...ASSERTIONS].toSorted());
   await fresh.client.query('begin isolation level repeatable read read only');
   for (const [name, keys] of Object.entries(KEYS)) {
     const { fields, rows } = await fresh.client.query<Record<string, unknown>>(factQuery(name));
