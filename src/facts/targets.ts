@@ -146,6 +146,36 @@ export interface Poison {
   deadLetters(): Promise<number>;
 }
 
+export type RedisServer = 'redis-primary' | 'redis-replica';
+
+/** The Redis pair of the stack, over direct connections: what a failover does, and what proves it. */
+export interface RedisPair {
+  /** When each reservation of the run that a server holds was made: request id → milliseconds since the epoch, by the gateway. */
+  reservedOn(server: RedisServer): Promise<ReadonlyMap<string, number>>;
+  /** How many reservations of the run a server holds. */
+  countOn(server: RedisServer): Promise<number>;
+  /** Makes the replica a primary of its own; resolves when it says so. From then on the lab reads it as the primary. */
+  promoteReplica(): Promise<void>;
+  /** The server answers as a primary. */
+  isPrimary(server: RedisServer): Promise<boolean>;
+  /** Address at which the roles' proxies have to point to reach it. */
+  addressOf(server: RedisServer): HostPort;
+}
+
+/** What can be made wrong in Redis behind the system's back; each is a kind of difference that a reconciler repairs. */
+export const TAMPER_KINDS = [
+  'order-without-redis-record', 'redis-record-damaged', 'redis-state-behind', 'held-in-pg-returned-in-redis', 'user-mark-missing', 'user-mark-orphan', 'stock-counter-off',
+] as const;
+export type TamperKind = (typeof TAMPER_KINDS)[number];
+
+/** Makes differences between the ledgers of the run, over direct connections. Each call picks reservations that no call has touched. */
+export interface Tampering {
+  /** Resolves with the subjects made wrong, at most `count`: request ids, user ids, or `stock` for a counter that is off by `count`. */
+  tamper(kind: TamperKind, count: number): Promise<readonly string[]>;
+  /** Those of the subjects that the system has repaired, by its own record of repairs. */
+  repaired(kind: TamperKind, subjects: readonly string[]): Promise<readonly string[]>;
+}
+
 export interface Targets {
   link(name: LinkName | 'replication'): LinkTarget;
   server(name: ServerName): ServerTarget;
@@ -153,4 +183,6 @@ export interface Targets {
   readonly witness: Witness;
   readonly redelivery: Redelivery;
   readonly poison: Poison;
+  readonly redis: RedisPair;
+  readonly tampering: Tampering;
 }

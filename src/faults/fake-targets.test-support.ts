@@ -1,4 +1,5 @@
 /** Targets made of plain values, for unit tests of faults: a test says what moves, and looks at what was done. */
+import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { ServerName } from '../facts/stack-description.js';
@@ -29,6 +30,7 @@ export class FakeLink implements LinkTarget {
   readonly name: LinkName;
   enabled = true;
   toxics: ToxicSpec[] = [];
+  upstream: HostPort | null = null;
   bytes: LinkCounters = { upstreamReceivedBytes: 0, upstreamSentBytes: 0, downstreamReceivedBytes: 0, downstreamSentBytes: 0 };
   /** Called with every toxic that is added, and with the word when the link is closed. */
   onChange: (change: ToxicSpec | 'disabled') => void = () => undefined;
@@ -62,7 +64,8 @@ export class FakeLink implements LinkTarget {
   isEnabled(): Promise<boolean> {
     return Promise.resolve(this.enabled);
   }
-  setUpstream(): Promise<void> {
+  setUpstream(upstream: HostPort): Promise<void> {
+    this.upstream = upstream;
     return Promise.resolve();
   }
   counters(): Promise<LinkCounters> {
@@ -178,6 +181,8 @@ export interface FakeTargets extends Targets {
   deadLetters: number;
   /** Malformed records that leave no trace. */
   poisonLost: number;
+  /** Of what was tampered with, per kind: as many are never repaired. */
+  unrepaired: number;
 }
 
 /** A server answers unless it is frozen; a link refuses when it is disabled. */
@@ -203,9 +208,10 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     repeatable: 0,
     deadLetters: 7,
     poisonLost: 0,
+    unrepaired: 0,
     link: (name) => {
-      if (name === 'replication') throw new Error('no replication here');
-      return fakeLink(name);
+      // The fake's names are those of roles; this one belongs to the servers.
+      return fakeLink(name as LinkName);
     },
     server: fakeServer,
     roles: (role: RoleName) => fakeRoles.filter(({ instance }) => instance.startsWith(`${role}-`)),
@@ -225,6 +231,28 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
       produceRefused: (count) => Promise.resolve(void (targets.deadLetters += count)),
       deadLetters: () => Promise.resolve(targets.deadLetters),
     },
+    redis: fakePair(fakeServer),
+    tampering: {
+      tamper: (kind, count) => Promise.resolve(Array.from({ length: kind === 'stock-counter-off' ? 1 : count }, (_value, index) => `${kind}-${String(index)}`)),
+      repaired: (_kind, subjects) => Promise.resolve(subjects.slice(targets.unrepaired)),
+    },
   };
   return targets;
+}
+
+/** The primary gets a reservation with each question; the replica stays where it was, and takes over when it is told to. */
+function fakePair(fakeServer: (name: ServerName) => FakeServer): Targets['redis'] {
+  const reserved = new Map<string, number>();
+  let promoted = false;
+  return {
+    addressOf: (server) => ({ host: '127.0.0.1', port: server === 'redis-primary' ? 1 : 2 }),
+    countOn: (server) => {
+      if (server === 'redis-replica') return Promise.resolve(3);
+      reserved.set(`r${String(reserved.size)}`, 900);
+      return Promise.resolve(reserved.size);
+    },
+    reservedOn: (server) => Promise.resolve(new Map([...reserved].slice(0, server === 'redis-replica' ? 3 : reserved.size))),
+    promoteReplica: () => Promise.resolve(void (promoted = true)),
+    isPrimary: (server) => Promise.resolve(server === 'redis-replica' ? promoted : !fakeServer('redis-primary').dead),
+  };
 }

@@ -10,10 +10,12 @@ import { loseProduceAck } from './lose-produce-ack.js';
 import { pgOutage } from './pg-outage.js';
 import { poisonMessages } from './poison-messages.js';
 import { redisDown } from './redis-down.js';
+import { redisFailover } from './redis-failover.js';
 import { restartEverything } from './restart-everything.js';
 import { slowConsumer } from './slow-consumer.js';
+import { tamperRedis } from './tamper-redis.js';
 
-export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages];
+export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages, redisFailover, tamperRedis];
 
 /** `lose-produce-ack@t=3s,n=20` → the fault with its options checked, or every problem at once, each ready to be shown. */
 export function parseFaultOption(text: string): BindResult {

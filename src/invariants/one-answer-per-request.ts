@@ -26,17 +26,23 @@ export const oneAnswerPerRequest: Invariant = {
   judge(facts) {
     const tally = tallyFor(oneAnswerPerRequest, facts);
     if (!facts.history.present) return tally.verdict();
-    for (const told of acceptancesByRequest(facts).values()) oneReservation(told, tally);
+    for (const told of acceptancesByRequest(facts).values()) oneReservation(facts, told, tally);
     refusedAfterwards(facts, tally);
     return tally.verdict();
   },
 };
 
-function oneReservation(told: readonly Acceptance[], tally: Tally): void {
+/** After a proven loss the request is a new one: the reservation that was lost with all its traces does not count beside the next. */
+function oneReservation(facts: Facts, told: readonly Acceptance[], tally: Tally): void {
   tally.check();
   const reservations = new Set(told.flatMap((acceptance) => acceptance.reservationId ?? []));
   const [first] = told;
   if (reservations.size < 2 || first === undefined) return;
+  const lost = [...reservations].filter((id) => isExcused(facts, id, told.filter(({ reservationId }) => reservationId === id)));
+  if (reservations.size - lost.length < 2) {
+    tally.excuse();
+    return;
+  }
   tally.violation({
     kind: 'request', id: first.requestId, severity: reservations.size, subject: { requestId: first.requestId },
     claim: `Request ${first.requestId} was told ${String(reservations.size)} reservations: ${inShort(reservations, 3)}.`,

@@ -11,6 +11,7 @@ import type { RoleName } from '../domain/roles.js';
 import { CompensationStatus, OrderStatus, OutboxStatus, PaymentStatus, RedisRecordState, ReservationStatus } from '../domain/status-codes.js';
 import type { SkuKey } from '../domain/ids.js';
 import { stockKeys } from '../system/stock/keys.js';
+import { serverRunId } from './harvest/redis.js';
 import { unpackRecord } from '../system/stock/record-codec.js';
 
 export interface DrainProbe {
@@ -37,7 +38,8 @@ const FINAL_STATES: readonly string[] = [RedisRecordState.ORDERED, RedisRecordSt
 
 async function openInRedis(probe: DrainProbe): Promise<string[]> {
   const keys = stockKeys(probe.namespace.redisPrefix, probe.sku);
-  const [status, heldBack] = await probe.redis.hmget(keys.meta, 'status', 'heldBack');
+  const [status, heldBack, runId] = await probe.redis.hmget(keys.meta, 'status', 'heldBack', 'runId');
+  if (runId !== serverRunId(await probe.redis.info('server'))) return ['this Redis is not the one that was warmed up or rebuilt'];
   if (status === 'paused') return ['Redis is paused until it is rebuilt'];
   if (Number(heldBack ?? '0') > 0) return [`${heldBack ?? ''} units held back after a rebuild of Redis`];
   const pending = await probe.redis.zcard(keys.pending);

@@ -81,10 +81,11 @@ function fakeRole(instance: RoleInstance, steps: Partial<Record<StepName, number
 
 function targetsOf(id: string): RunTargets {
   const targets = runTargets({
-    stack: { description: stack, server: () => redisServer, link },
+    stack: { description: stack, server: () => redisServer, link, setRedisPrimary: () => undefined },
     lane: 1,
     supervisor: { roles: (role: RoleName) => roles.filter(({ instance }) => instance.startsWith(role)) },
     namespace: namespaceOf(id),
+    sku: { activityId: '1', skuId: '1' },
   });
   undo.push(() => targets.close());
   return targets;

@@ -60,7 +60,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
   teardown.push('roles', async () => {
     await supervisor.stopAll();
   });
-  const targets = runTargets({ stack: stack.local, lane: 0, supervisor, namespace: plan.namespace });
+  const targets = runTargets({ stack: stack.local, lane: 0, supervisor, namespace: plan.namespace, sku: { activityId: plan.load.activityId, skuId: plan.load.skuId } });
   teardown.push('witness', () => targets.close());
   const starting = supervisor.start(
     configs.map((config) => ({

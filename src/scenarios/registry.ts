@@ -11,7 +11,9 @@ import { payVsClose } from './pay-vs-close.js';
 import { pgOutage } from './pg-outage.js';
 import { poisonMessages } from './poison-messages.js';
 import { recoveryFlood } from './recovery-flood.js';
+import { reconcileUnderLoad } from './reconcile-under-load.js';
 import { redisDown } from './redis-down.js';
+import { redisFailover } from './redis-failover.js';
 import { restartEverything } from './restart-everything.js';
 import type { Scenario } from './scenario.js';
 import { slowConsumer } from './slow-consumer.js';
@@ -21,6 +23,7 @@ import { stockOfOne } from './stock-of-one.js';
 export const SCENARIOS: readonly Scenario[] = [
   hotSku, killAfterLua, dropBrokerAck, pgOutage, redisDown, stockOfOne, oneUserStorm,
   payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, restartEverything, poisonMessages,
+  redisFailover, reconcileUnderLoad,
 ];
 
 export function scenarioNamed(name: string): Scenario | null {

@@ -1,0 +1,64 @@
+// redis-failover and tamper-redis against fake targets: landed only with the loss counted, healed only by what was seen.
+import { expect, test } from 'vitest';
+
+import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
+import type { FaultInHand } from './fault.js';
+import { parseFaultOption } from './registry.js';
+
+function begin(option: string, targets: FakeTargets): FaultInHand {
+  const parsed = parseFaultOption(option);
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  return parsed.fault.begin({ id: 'f#1', targets, clock: fakeClock() });
+}
+
+test('a failover lands when the reservations asked for are on the dead primary and not on the replica; its window begins at the first lost', async () => {
+  const targets = fakeTargets([new FakeRole('gateway-1'), new FakeRole('scanner-1')]);
+  const hand = begin('redis-failover@lose=20', targets);
+  await hand.inject(new AbortController().signal);
+  expect(targets.fakeServer('redis-primary').dead).toBe(true);
+  for (const name of ['gateway-redis', 'scanner-redis'] as const) expect(targets.fakeLink(name).upstream).toEqual({ host: '127.0.0.1', port: 2 });
+  expect(await hand.heal()).toMatchObject({ healed: true });
+  const proof = await hand.prove();
+  expect(proof).toMatchObject({ landed: true, strikes: 1, mayLose: { store: 'redis' } });
+  expect((proof.mayLose?.toUs ?? 0) - (proof.mayLose?.fromUs ?? 0)).toBeGreaterThanOrEqual(1_000_000);
+});
+
+test('a failover that is stopped before enough is lost kills nothing, admits no loss and takes its toxic away', async () => {
+  const targets = fakeTargets([new FakeRole('gateway-1')]);
+  const stop = new AbortController();
+  const hand = begin('redis-failover@lose=100000', targets);
+  const injected = hand.inject(stop.signal);
+  stop.abort();
+  await injected;
+  expect(targets.fakeServer('redis-primary').dead).toBe(false);
+  expect(await hand.heal()).toMatchObject({ healed: true });
+  expect(targets.fakeLink('replication' as never).toxics).toEqual([]);
+  expect(await hand.prove()).toMatchObject({ landed: false, mayLose: null });
+});
+
+test('a failover that is interrupted between the kill and the promotion is completed by its healing', async () => {
+  const targets = fakeTargets([new FakeRole('gateway-1')]);
+  const hand = begin('redis-failover@lose=5', targets);
+  const { promoteReplica } = targets.redis;
+  targets.redis.promoteReplica = () => Promise.reject(new Error('not now'));
+  await expect(hand.inject(new AbortController().signal)).rejects.toThrow('not now');
+  targets.redis.promoteReplica = promoteReplica;
+  expect(await hand.heal()).toMatchObject({ healed: true });
+});
+
+test.each([[0, true], [1, false]])('tampering is healed when each repair is on record: %i per kind missing', async (unrepaired, healed) => {
+  const targets = fakeTargets([]);
+  targets.unrepaired = unrepaired;
+  const hand = begin('tamper-redis@kind=all,n=3', targets);
+  await hand.inject(new AbortController().signal);
+  expect((await hand.heal()).healed).toBe(healed);
+  expect(await hand.prove()).toMatchObject({ landed: true, strikes: 7 });
+});
+
+test('tampering that finds too few orders to spoil has not landed', async () => {
+  const targets = fakeTargets([]);
+  targets.tampering.tamper = () => Promise.resolve([]);
+  const hand = begin('tamper-redis@kind=user-mark-missing,n=3', targets);
+  await hand.inject(new AbortController().signal);
+  expect(await hand.prove()).toMatchObject({ landed: false, strikes: 0 });
+});
