@@ -12,15 +12,15 @@ import { invariantNamed } from './registry.js';
 const LIVELY = { mix: { repeatShare: 0.2 }, fates: { cancelled: 0.2, paid: 0.2 }, seed: 5 };
 export const TOKEN = handWrittenFacts(LIVELY);
 export const ROW = handWrittenFacts({ ...LIVELY, allocator: 'row' });
-/** Every life an order can have, for users who may buy again. */
+/** Every life an order can have, units that were sold twice in turn, and users who may buy again. The seed is one in which each of them happens. */
 export const LIVES = handWrittenFacts({
-  arrivals: 60, stock: 26, seed: 11, mix: { repeatShare: 0.1 }, rules: { restockOnCancel: true, rebuyAfterCancel: true }, endsAfterUs: 300_000,
-  fates: { manual: 0.05, deadLetter: 0.1, cancelled: 0.1, expired: 0.1, latePaid: 0.1, paid: 0.1, paidTwice: 0.1, mismatched: 0.1, refunded: 0.1 },
+  arrivals: 36, stock: 14, seed: 9, mix: { repeatShare: 0.1 }, rules: { restockOnCancel: true, rebuyAfterCancel: true }, endsAfterUs: 150_000,
+  fates: { manual: 0.07, deadLetter: 0.1, cancelled: 0.09, expired: 0.09, latePaid: 0.1, paid: 0.09, paidTwice: 0.1, mismatched: 0.13, refunded: 0.1 },
 });
 /** The same where what was cancelled leaves the sale, and its user with it. */
-export const WITHDRAWN = handWrittenFacts({ seed: 11, stock: 20, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false } });
+export const WITHDRAWN = handWrittenFacts({ seed: 11, arrivals: 24, stock: 12, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false } });
 export const WITHDRAWN_ROW = handWrittenFacts({
-  allocator: 'row', seed: 11, stock: 20, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false },
+  allocator: 'row', seed: 11, arrivals: 24, stock: 12, fates: { cancelled: 0.3, refunded: 0.2, paid: 0.2 }, rules: { restockOnCancel: false, rebuyAfterCancel: false },
 });
 export const REFUSED = handWrittenFacts({ fates: { rejected: 0.3, closed: 0.3 }, seed: 5 });
 

@@ -15,7 +15,8 @@ import { tallyFor, type Tally } from './tally.js';
 const ALLOCATE = 10;
 const RELEASE = 20;
 const SOLD = 30;
-/** Change of `available` that each type of entry makes; ADJUST (40) may be anything. */
+const ADJUST = 40;
+/** Change of `available` that each type of entry makes; ADJUST may be anything. */
 const DELTA_OF_TYPE: Readonly<Record<number, number>> = { [ALLOCATE]: -1, [RELEASE]: 1, [SOLD]: 0 };
 
 export const ledgerBalanced: Invariant = {
@@ -40,7 +41,7 @@ function entryProblem(entry: LedgerRow): string | null {
   if (entry.beforeAvailable + entry.availableDelta !== entry.afterAvailable || entry.beforeAllocated + entry.allocatedDelta !== entry.afterAllocated) return 'does not add up in itself';
   if (entry.afterAvailable < 0 || entry.afterAllocated < 0) return 'ends below zero';
   const expected = DELTA_OF_TYPE[entry.type];
-  if (expected === undefined) return entry.type === 40 ? null : `has the unknown type ${String(entry.type)}`;
+  if (expected === undefined) return entry.type === ADJUST ? null : `has the unknown type ${String(entry.type)}`;
   return entry.availableDelta === expected ? null : `changes available by ${String(entry.availableDelta)}, its type says ${String(expected)}`;
 }
 
@@ -84,6 +85,8 @@ function eachReservation(facts: Facts, tally: Tally): void {
     // A withdrawn unit becomes available to nobody, so nothing is entered.
     if (count(RELEASE) > 0 && !facts.run.rules.restockOnCancel) violated(`Reservation ${reservationId} has a RELEASE entry, and the activity does not put units back on sale.`);
     if (count(SOLD) !== (orderWasPaid(order.status) ? 1 : 0)) violated(`Order ${order.orderId} is ${stateName(ORDER_STATES, order.status)} and has ${String(count(SOLD))} SOLD entries.`);
+    const other = entries.find((entry) => entry.type !== ADJUST && entry.inventoryTokenId !== order.inventoryTokenId);
+    if (other !== undefined) violated(`Ledger entry ${other.idempotencyKey} moves token ${other.inventoryTokenId ?? 'none'}, order ${order.orderId} has ${order.inventoryTokenId ?? 'none'}.`);
     const foreign = entries.find((entry) => entry.orderId !== null && entry.orderId !== order.orderId);
     if (foreign !== undefined) violated(`Ledger entry ${foreign.idempotencyKey} names order ${String(foreign.orderId)}, the reservation has ${order.orderId}.`);
   }
@@ -112,7 +115,7 @@ function eachAccount(facts: Facts, tally: Tally): void {
     }
   }
   for (const [tokenId, entries] of entriesOf) {
-    if ((tokenId === null || !known.has(tokenId)) && entries[0] !== undefined && entries[0].type !== 40) {
+    if ((tokenId === null || !known.has(tokenId)) && entries[0] !== undefined && entries[0].type !== ADJUST) {
       violate(tally, entries[0], `Ledger entry ${entries[0].idempotencyKey} names ${tokenId === null ? 'no token' : `token ${tokenId}, which does not exist`}.`);
     }
   }
