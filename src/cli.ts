@@ -73,6 +73,10 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runDlqReplay } = await import('./commands/dlq.js');
     finish(await runDlqReplay(options, processIo));
   });
+  onSystem(program.command('reconcile').description('compare Redis, the orders topic and PostgreSQL of a running system id by id')).option('--repair', 'mend what differs').option('--grace-ms <ms>', 'how long an id may be on its way').option('--json', 'as JSON').action(async (options: Record<string, never>) => {
+    const { runReconcile } = await import('./commands/reconcile.js');
+    finish(await runReconcile(options, processIo));
+  });
   program
     .command('probe')
     .description('closed-loop saturation probe of a gateway (autocannon); says nothing about latency under load')
