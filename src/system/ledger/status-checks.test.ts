@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 
 import {
-  ActivityStatus, CompensationStatus, CompensationType, InboxStatus, LedgerType, OrderStatus, OutboxStatus, PaymentStatus,
+  ActivityStatus, CompensationStatus, CompensationType, DeadLetterStatus, InboxStatus, LedgerType, OrderStatus, OutboxStatus, PaymentStatus,
   ReservationStatus, SkuStatus, TokenStatus, UnmatchedPaymentStatus,
 } from '../../domain/status-codes.js';
+import { AdjustmentStatus } from '../../domain/reconciliation.js';
 import { loadMigrations, loadStatements } from './sql-loader.js';
 
 const LISTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
@@ -20,6 +21,8 @@ const LISTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ck_outbox_status: OutboxStatus,
   ck_compensation_type: CompensationType,
   ck_compensation_status: CompensationStatus,
+  ck_dead_letter_status: DeadLetterStatus,
+  ck_adjustment_status: AdjustmentStatus,
 };
 
 const schema = loadMigrations().map(({ text }) => text).join('\n');
