@@ -13,6 +13,7 @@ import { createRoleSupervisor, type RoleSupervisor } from './role-supervisor.js'
 import type { RunPlan } from './run-plan.js';
 import { runTargets } from './run-targets.js';
 import type { Teardown } from './teardown.js';
+import { restoreRedisPair } from './restore-redis-pair.js';
 import { roleConfigs } from './topology.js';
 
 export interface RunningSystem {
@@ -57,6 +58,8 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
       abort.abort(error);
     },
   });
+  // Undone after the roles have gone; a stack of this run's own ends as it is.
+  if (stack.isShared) teardown.push('redis pair', () => restoreRedisPair(stack.local));
   teardown.push('roles', async () => {
     await supervisor.stopAll();
   });
