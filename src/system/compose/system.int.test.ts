@@ -48,13 +48,13 @@ async function withPostgres<T>(database: string, use: (client: pg.Client) => Pro
   }
 }
 
-async function prepare(stock: number): Promise<void> {
+async function prepare(stock: number, rules: Readonly<Record<string, boolean>> = {}): Promise<void> {
   await withPostgres('postgres', (client) => client.query(`CREATE DATABASE ${namespace.database}`));
   const now = Date.now();
   const window = { startAtMs: now - 60_000, endAtMs: now + 600_000 };
   await withPostgres(namespace.database, async (client) => {
     await migrate(client);
-    await seedActivity(client, { ...SKU, ...window, version: '1', stock, unitPrice: '100', currency: 'CNY', rules: {}, bucketCount: 1 });
+    await seedActivity(client, { ...SKU, ...window, version: '1', stock, unitPrice: '100', currency: 'CNY', rules, bucketCount: 1 });
   });
   await ensureTopics({ address: direct.kafka, namespace, partitions: 4 });
   const redis = new Redis({ ...direct.redisPrimary });
@@ -67,18 +67,18 @@ async function prepare(stock: number): Promise<void> {
   await mirror.close();
 }
 
-function configOf(role: RoleName, port: number, strategies: Strategies): RoleConfig {
+function configOf(role: RoleName, port: number, strategies: Strategies, tuning: Partial<RoleTuning> = {}): RoleConfig {
   const through = (store: 'redis' | 'kafka' | 'postgres') => links[`${role}-${store}`];
   return {
-    role, instance: `${role}-1`, namespace, activityId: SKU.activityId, skuIds: [SKU.skuId], listen: { host: '127.0.0.1', port }, strategies, tuning: TUNING,
+    role, instance: `${role}-1`, namespace, activityId: SKU.activityId, skuIds: [SKU.skuId], listen: { host: '127.0.0.1', port }, strategies, tuning: { ...TUNING, ...tuning },
     addresses: { redis: through('redis'), kafka: through('kafka'), postgres: { ...direct.postgres, ...through('postgres') } },
   };
 }
 
-async function startAll(strategies: Strategies, gatewayOverrides: RoleOverrides = {}): Promise<GatewayCore> {
+async function startAll(strategies: Strategies, gatewayOverrides: RoleOverrides = {}, more: { readonly roles: readonly RoleName[]; readonly tuning: Partial<RoleTuning> } = { roles: [], tuning: {} }): Promise<GatewayCore> {
   const quiet: RoleOverrides = { log: () => undefined };
-  const names: readonly RoleName[] = ['consumer', 'scanner', 'relay', 'projector'];
-  roles = await Promise.all(names.map((name, index) => composeRole(configOf(name, rolePorts[index] ?? 0, strategies), quiet)));
+  const names: readonly RoleName[] = ['consumer', 'scanner', 'relay', 'projector', ...more.roles];
+  roles = await Promise.all(names.map((name, index) => composeRole(configOf(name, rolePorts[index] ?? 0, strategies, more.tuning), quiet)));
   const core = composeGatewayCore(configOf('gateway', 0, strategies), { ...quiet, ...gatewayOverrides });
   gateway = core;
   await expect.poll(async () => (await Promise.all([...roles, core].map((role) => role.health()))).flat(), { timeout: 20_000 }).toEqual([]);
@@ -142,6 +142,28 @@ test('C17: the broker stored it and its answer was lost: the scanner sends again
   expect(await orders()).toBe(2);
 });
 
+test.each([true, false])('an unpaid order ends by its timer: the unit is sold again, and buying again is a rule (%s)', async (rebuyAfterCancel) => {
+  await prepare(1, { rebuyAfterCancel });
+  // The sweep is far away: the message does it.
+  const core = await startAll({ consumer: 'batch:100', allocator: 'token' }, {}, { roles: ['closer', 'payment'], tuning: { paymentWindowMs: 1_500, closerSweepGraceMs: 600_000 } });
+  await buy(core, 'r-1', '1');
+  await expect.poll(async () => (await ask(core, 'r-1', '1')).code, { timeout: 20_000 }).toBe('ORDERED');
+  expect((await buy(core, 'r-2', '2')).answer.code).toMatch(/SOLD_OUT/);
+  await expect.poll(async () => await ask(core, 'r-1', '1'), { timeout: 20_000 }).toMatchObject({ code: 'RELEASED', reason: 'PAY_TIMEOUT' });
+  // The unit that came back waits for the sold-out marks before it is sold.
+  const again = async (requestId: string, userId: string): Promise<string> => (await buy(core, requestId, userId)).answer.code;
+  if (!rebuyAfterCancel) {
+    await expect.poll(() => again('r-3', '1'), { timeout: 20_000 }).toBe('USER_HAS_ONE');
+    // Another user gets the unit, and pays in time.
+    await expect.poll(() => again('r-4', '2'), { timeout: 20_000 }).toMatch(/^(QUEUED|ORDERED)/);
+    await expect.poll(async () => (await ask(core, 'r-4', '2')).code, { timeout: 20_000 }).toBe('ORDERED');
+    return;
+  }
+  await expect.poll(() => again('r-3', '1'), { timeout: 20_000 }).toMatch(/^(QUEUED|ORDERED)/);
+  await expect.poll(async () => (await ask(core, 'r-3', '1')).code, { timeout: 20_000 }).toBe('ORDERED');
+  expect((await withPostgres(namespace.database, (client) => client.query('select purchase_no from orders order by 1'))).rows).toEqual([{ purchase_no: 1 }, { purchase_no: 2 }]);
+});
+
 test('a role that is not built is refused by its name', async () => {
-  await expect(composeRole({ ...configOf('gateway', 0, { consumer: 'single', allocator: 'row' }), role: 'closer' })).rejects.toThrow('role not built yet: closer');
+  await expect(composeRole({ ...configOf('gateway', 0, { consumer: 'single', allocator: 'row' }), role: 'cashier' as RoleName })).rejects.toThrow('role not built yet: cashier');
 });

@@ -4,12 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { DeadLetterCause } from '../../domain/dead-letter.js';
 import { parseOrderEvent } from '../../domain/order-event.js';
 import type { OrderId } from '../../domain/ids.js';
 import { EventType } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import { withHeartbeats } from '../fulfilment/with-heartbeats.js';
 import type { BatchContext, LogConsumer, ReceivedMessage } from '../order-log/order-log-port.js';
+import type { DeadLetterSender } from '../recovery/dead-letter-sender.js';
 import { runLoop } from '../role-loop.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
@@ -19,6 +21,7 @@ export interface CloserDependencies {
   readonly life: OrderLife;
   /** Subscribed to the closes topic with the closer's group. */
   readonly consumer: LogConsumer;
+  readonly deadLetters: DeadLetterSender;
   readonly metrics: RoleMetrics;
 }
 
@@ -28,13 +31,14 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 500;
 
 /** Starts consuming and sweeping, and returns at once. Takes ownership of its dependencies and closes them. */
-export function startCloser({ life, consumer, metrics }: CloserDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
+export function startCloser({ life, consumer, deadLetters, metrics }: CloserDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const { tuning } = config;
   const closedBy = (by: 'message' | 'sweep') => metrics.counter('order_closed_total', 'Orders that timed out, by what found them', { by });
   const recorders = { message: closedBy('message'), sweep: closedBy('sweep'), idle: metrics.counter('order_close_idle_total', 'Close messages that had nothing to do'), refused: metrics.counter('order_close_refused_total', 'Orders that the books forbid to close') };
   let stopping = false;
 
-  async function closePage(orderIds: readonly OrderId[], context: BatchContext): Promise<void> {
+  async function closePage(page: readonly Hint[], context: BatchContext): Promise<void> {
+    const orderIds = [...new Set(page.map(({ orderId }) => orderId))];
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       // Rejecting leaves the offsets where they are, so the messages come again.
       if (stopping || !context.isRunning()) throw new Error(`stopped with ${String(orderIds.length)} orders not looked at; their messages come again`);
@@ -45,7 +49,9 @@ export function startCloser({ life, consumer, metrics }: CloserDependencies, con
         return;
       }
       if (end.outcome === 'refused') {
-        for (const half of halvesOrSkip(orderIds, end.reason)) await closePage(half, context);
+        const halves = halvesOrNone(page, end.reason);
+        for (const half of halves) await closePage(half, context);
+        if (halves.length === 0) await Promise.all(page.map(({ message }) => bury(message, DeadLetterCause.ANOMALY, end.reason, context)));
         return;
       }
       surroundings.log('warn', 'orders not closed; trying again', { orders: orderIds.length, outcome: end.outcome, reason: end.reason });
@@ -54,28 +60,38 @@ export function startCloser({ life, consumer, metrics }: CloserDependencies, con
   }
 
   async function handle(messages: readonly ReceivedMessage[], context: BatchContext): Promise<void> {
-    const orderIds = [...new Set(messages.flatMap((message) => orderIn(message, surroundings)))];
-    for (const page of pagesOf(orderIds)) await closePage(page, context);
+    const hints: Hint[] = [];
+    for (const message of messages) {
+      const read = readHint(message);
+      if ('problem' in read) await bury(message, DeadLetterCause.MALFORMED, read.problem, context);
+      else hints.push(read);
+    }
+    for (const page of pagesOf(hints)) await closePage(page, context);
   }
 
-  /** Nobody's order waits for one that the books forbid to close: halves find it, and it is left for a human. */
-  function halvesOrSkip(orderIds: readonly OrderId[], reason: string): readonly (readonly OrderId[])[] {
-    if (orderIds.length > 1) {
-      const middle = Math.ceil(orderIds.length / 2);
-      return [orderIds.slice(0, middle), orderIds.slice(middle)];
+  /** Out of the way of the messages behind it; the sweep still finds the order that it may have meant. */
+  async function bury(message: ReceivedMessage, cause: DeadLetterCause, detail: string, context: BatchContext): Promise<void> {
+    await deadLetters.bury(message, { cause, detail, attempts: 1, firstSeenAtMs: surroundings.clock.nowMs() }, context);
+  }
+
+  /** Nobody's order waits for one that the books forbid to close: halves find it, and it is left for a human. None: this is the one. */
+  function halvesOrNone<One extends { readonly orderId: OrderId }>(page: readonly One[], reason: string): readonly (readonly One[])[] {
+    if (new Set(page.map(({ orderId }) => orderId)).size > 1) {
+      const middle = Math.ceil(page.length / 2);
+      return [page.slice(0, middle), page.slice(middle)];
     }
-    recorders.refused.add(orderIds.length);
-    surroundings.log('error', 'an order cannot be closed: its books do not allow it', { orderId: orderIds[0] ?? null, reason });
+    recorders.refused.add();
+    surroundings.log('error', 'an order cannot be closed: its books do not allow it', { orderId: page[0]?.orderId ?? null, reason });
     return [];
   }
 
   /** Orders closed. What fails comes again with the next pass. */
-  async function sweepPage(orderIds: readonly OrderId[]): Promise<number> {
-    const end = await life.closeExpired(orderIds);
+  async function sweepPage(page: readonly { readonly orderId: OrderId }[]): Promise<number> {
+    const end = await life.closeExpired(page.map(({ orderId }) => orderId));
     if (end.outcome === 'done') return end.value.length;
     let closed = 0;
-    if (end.outcome === 'refused') for (const half of halvesOrSkip(orderIds, end.reason)) closed += await sweepPage(half);
-    else surroundings.log('warn', 'swept orders not closed', { orders: orderIds.length, outcome: end.outcome, reason: end.reason });
+    if (end.outcome === 'refused') for (const half of halvesOrNone(page, end.reason)) closed += await sweepPage(half);
+    else surroundings.log('warn', 'swept orders not closed', { orders: page.length, outcome: end.outcome, reason: end.reason });
     return closed;
   }
 
@@ -83,7 +99,7 @@ export function startCloser({ life, consumer, metrics }: CloserDependencies, con
   async function sweep(): Promise<boolean> {
     const found = await life.findExpired(tuning.closerSweepGraceMs, CLOSE_PAGE_SIZE);
     if (found.outcome !== 'done' || found.value.length === 0) return false;
-    const closed = await sweepPage(found.value);
+    const closed = await sweepPage(found.value.map((orderId) => ({ orderId })));
     recorders.sweep.add(closed);
     return found.value.length === CLOSE_PAGE_SIZE && closed > 0;
   }
@@ -105,20 +121,24 @@ export function startCloser({ life, consumer, metrics }: CloserDependencies, con
     async stop() {
       stopping = true;
       await Promise.all([consumer.stop(), sweeper.stop()]);
-      await life.close();
+      await Promise.all([life.close(), deadLetters.close()]);
     },
   });
 }
 
-/** What is no close message is nobody's order: the sweep finds the order that it may have meant. */
-function orderIn(message: ReceivedMessage, surroundings: RoleSurroundings): OrderId[] {
-  const parsed = parseOrderEvent(message.value);
-  if (parsed.ok && parsed.event.type === EventType.ORDER_CLOSE_DUE && parsed.event.orderId !== null) return [parsed.event.orderId];
-  const problem = parsed.ok ? `an event of type ${parsed.event.type}` : parsed.problems.join('; ');
-  surroundings.log('error', 'not a close message', { partition: message.partition, offset: message.offset, problem: problem.slice(0, 300) });
-  return [];
+/** An order to look at, and the message that said so. */
+interface Hint {
+  readonly orderId: OrderId;
+  readonly message: ReceivedMessage;
 }
 
-function pagesOf(orderIds: readonly OrderId[]): OrderId[][] {
-  return Array.from({ length: Math.ceil(orderIds.length / CLOSE_PAGE_SIZE) }, (_, place) => orderIds.slice(place * CLOSE_PAGE_SIZE, (place + 1) * CLOSE_PAGE_SIZE));
+function readHint(message: ReceivedMessage): Hint | { readonly problem: string } {
+  const parsed = parseOrderEvent(message.value);
+  if (!parsed.ok) return { problem: parsed.problems.join('; ').slice(0, 300) };
+  const { type, orderId } = parsed.event;
+  return type === EventType.ORDER_CLOSE_DUE && orderId !== null ? { orderId, message } : { problem: `no close message: ${type}` };
+}
+
+function pagesOf(hints: readonly Hint[]): Hint[][] {
+  return Array.from({ length: Math.ceil(hints.length / CLOSE_PAGE_SIZE) }, (_, place) => hints.slice(place * CLOSE_PAGE_SIZE, (place + 1) * CLOSE_PAGE_SIZE));
 }
