@@ -1,4 +1,5 @@
-// Three projects: `unit` beside the files, `int` against one set of real servers per run, `e2e` that spawn the command line.
+// Projects, one after the other (`groupOrder`), since they share two cores: `unit` beside the files, `int` against one set of real servers per run,
+// `e2e` that spawn the command line, `pressure` for the long scenarios.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
         },
@@ -14,6 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'int',
+          sequence: { groupOrder: 1 },
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
           globalSetup: ['test/support/start-stack.ts'],
           testTimeout: 60_000,
@@ -24,7 +27,20 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 2 },
           include: ['test/**/*.e2e.test.ts'],
+          exclude: ['test/pressure.e2e.test.ts', '**/node_modules/**'],
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        // The scenarios of a system under pressure: minutes of real time each, so not part of `npm test`.
+        test: {
+          name: 'pressure',
+          sequence: { groupOrder: 3 },
+          include: ['test/pressure.e2e.test.ts'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
           fileParallelism: false,
