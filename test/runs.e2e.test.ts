@@ -47,7 +47,7 @@ it('hot-sku sells exactly the stock; check says the same again, and notices a de
 });
 
 it('hot-sku holds with the other allocator, the single consumer, and two of each', async () => {
-  const verdict = await green('hot-sku', '--allocator', 'row', '--consumer', 'single', '--gateways', '2', '--consumers', '2', '--rate', '600', '--duration', '5s', '--stock', '300');
+  const verdict = await green('hot-sku', '--allocator', 'row', '--consumer', 'single', '--gateways', '2', '--consumers', '2', '--rate', '120', '--duration', '5s', '--stock', '300');
   expect(verdict.figures.orders).toBe(300);
 });
 
