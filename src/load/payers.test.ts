@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import type { HostPort } from '../domain/role-config.js';
 import { signedText, type PaymentCallback } from '../domain/payment-contract.js';
 import { expandArrivalPlan } from '../facts/arrival-plan.js';
 import type { PayerTelling } from '../facts/history.js';
@@ -38,7 +39,7 @@ const usual = (request: StubPaymentRequest): void => {
 };
 
 /** Every arrival hears of an order, twice; runs until all payers are done. */
-async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerSpec['channel']> = {}, handle: (request: StubPaymentRequest, number: number) => void = usual): Promise<Run> {
+async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerSpec['channel']> = {}, handle: (request: StubPaymentRequest, number: number) => void = usual, channelAt: HostPort | null = null): Promise<Run> {
   const stub = await StubPayment.start(handle);
   stubs.push(stub);
   const load = loadSpec({
@@ -46,7 +47,7 @@ async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerS
     payers: { shares: { ...NO_SHARES, ...shares }, channel: { ...NO_CHANNEL, ...channel }, answers: { slow: 0, none: 0, contradictory: 0, refundPending: 0 }, afterMsMin: 0, afterMsMax: 20, lateAfterMsMin: 60, lateAfterMsMax: 80, callbackAfterMs: 2 },
   });
   const tellings: PayerTelling[] = [];
-  const payers = new Payers({ targets: [stub.address], callbackSecret: SECRET, channel: null }, { load, plan: expandArrivalPlan(load), tellings: { tellPayer: (telling) => void tellings.push(telling) } });
+  const payers = new Payers({ targets: [stub.address], callbackSecret: SECRET, channel: channelAt }, { load, plan: expandArrivalPlan(load), tellings: { tellPayer: (telling) => void tellings.push(telling) } });
   await payers.open();
   for (let arrival = 0; arrival < ARRIVALS; arrival += 1) {
     payers.heardOfOrder(arrival, String(arrival + 1), monoNowUs());
@@ -58,6 +59,13 @@ async function pay(shares: Partial<PayerSpec['shares']>, channel: Partial<PayerS
   }, { timeout: 15_000, interval: 1 });
   await payers.close();
   return { stub, tellings, planned: Array.from({ length: ARRIVALS }, (_, arrival) => payerAt(load, arrival)) };
+}
+
+/** It was free a moment ago. */
+async function freeAddress(): Promise<HostPort> {
+  const stub = await StubPayment.start(() => undefined);
+  await stub.stop();
+  return stub.address;
 }
 
 const acts = (run: Run): string[] => run.tellings.map(({ act }) => act);
@@ -129,6 +137,24 @@ describe('payers', () => {
     expect(run.tellings.filter(({ code }) => code === 'PAID')).toHaveLength(ARRIVALS);
     const contents = new Set(run.stub.requests.filter(({ path }) => path.endsWith('callbacks')).map(({ body }) => JSON.stringify(body)));
     expect(contents.size).toBe(ARRIVALS);
+  });
+
+  it('whose channel is silent are done when somebody has asked it', async () => {
+    const channel = await freeAddress();
+    const asked = new Set<string>();
+    const run = await pay({ inTime: 1 }, { silent: 1 }, (request) => {
+      usual(request);
+      // As the payment role does: who has a payment asks about it until the channel knows.
+      const paymentId = `p-${request.path.split('/')[3] ?? ''}`;
+      const ask = async (): Promise<void> => {
+        const response = await fetch(`http://${channel.host}:${String(channel.port)}/v1/payments/${paymentId}?provider=fake`);
+        if (response.status === 404) await ask();
+        else asked.add(((await response.json()) as { tradeNo: string }).tradeNo);
+      };
+      void ask();
+    }, channel);
+    expect(acts(run)).toEqual(Array.from({ length: ARRIVALS }, () => 'start-payment'));
+    await vi.waitFor(() => { expect(asked.size).toBe(ARRIVALS); });
   });
 
   it('stop where the order is over before the payment begins', async () => {

@@ -11,15 +11,15 @@ export const duplicateCompensation: Scenario = {
   stock: 400,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 80,
-    durationMs: 14_000,
+    ratePerSecond: 60,
+    durationMs: 20_000,
     payers: {
       shares: { inTime: 0.3, late: 0.1, twice: 0.1, refund: 0.1, cancel: 0.2 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 100, afterMsMax: 1_000, lateAfterMsMin: 3_000, lateAfterMsMax: 4_000, callbackAfterMs: 50,
     },
   },
   roles: LIFE_ROLES,
   tuning: { paymentWindowMs: 3_000 },
-  faults: ['duplicate-compensation@t=6s,n=500,rounds=4,gap=2s'],
+  faults: ['duplicate-compensation@t=7s,n=500,rounds=2,gap=1s'],
   settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
