@@ -47,7 +47,7 @@ it('a starved generator makes the run void, and p99 shows it: exit 3', async () 
 });
 
 it.each([
-  ['kafka', /kafka\.Kafka/],
+  ['kafka', /\/java /],
   ['redis-primary', /redis-server/],
   ['postgres', /bin\/postgres/],
 ])('a %s that dies during the run is named with its last lines: exit 2', async (name, pattern) => {

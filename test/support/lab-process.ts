@@ -1,6 +1,6 @@
 /** Spawns the command line as a user would, and looks at what it leaves behind. Needs `npm run build`. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -92,7 +92,9 @@ export function verdictOf(finished: Finished): RunVerdict {
 /** null: gone, or not ours. */
 function commandOf(pid: string): string | null {
   try {
-    if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(MARK)) return null;
+    // redis-server writes its title over its environment; its working folder tells it then.
+    const isOurs = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(MARK) || readlinkSync(`/proc/${pid}/cwd`).startsWith(TEMPORARY);
+    if (!isOurs) return null;
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
     return null;
