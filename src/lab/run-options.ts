@@ -76,10 +76,10 @@ export function parseRunOptions(raw: Readonly<Record<string, unknown>>, otherPro
     if (value === undefined) continue;
     const parsed = row.schema.safeParse(value);
     if (parsed.success) options[key] = parsed.data;
-    else for (const issue of parsed.error.issues) problems.push(`--${key} ${typeof value === 'string' ? value : String(value)}: ${issue.message}`);
+    else for (const issue of parsed.error.issues) problems.push(`--${key} ${typeof value === 'string' ? value : JSON.stringify(value)}: ${issue.message}`);
   }
   if (problems.length > 0) {
     throw new LabError('USAGE', `${String(problems.length)} problem${problems.length === 1 ? '' : 's'} with the command line:\n  ${problems.join('\n  ')}`, 'see `seckill-lab run --help` and `seckill-lab list`');
   }
-  return options as RunOptions;
+  return options;
 }

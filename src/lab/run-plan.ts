@@ -88,7 +88,7 @@ export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunO
     git: gitState(),
     versions: toolVersions(),
     machine: { system: osType(), release: release(), cores: cpus().length, model: cpus()[0]?.model ?? 'unknown', memoryBytes: totalmem() },
-    options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Manifest['options'],
+    options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     load: plan.load,
     clockAtStart: readClockPair(),
   };
