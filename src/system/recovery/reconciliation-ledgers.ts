@@ -71,7 +71,7 @@ export interface Look {
   readonly redis: MirrorContents;
   readonly topic: MessageLedger;
   readonly durable: DurableLedger;
-  /** Of the messages without a reservation row: those that PostgreSQL has in its Inbox all the same (refused duplicates of a request). */
+  /** Of the messages without a reservation row: those that PostgreSQL has seen all the same (refused duplicates of a request, dead letters). */
   readonly inboxed: ReadonlySet<MessageId>;
 }
 
