@@ -70,7 +70,7 @@ export async function runRun(scenarioName: string, raw: Readonly<Record<string, 
   const { scenario, options, mutant } = checkedRequest(scenarioName, raw);
   const plan = planRun(scenario, options, mutant);
   const wantsJson = raw['json'] === true;
-  const store = await createRunFolder(String(raw['reportDir'] ?? 'reports'), scenario.name, plan.startedAt, plan.seed);
+  const store = await createRunFolder(typeof raw['reportDir'] === 'string' ? raw['reportDir'] : 'reports', scenario.name, plan.startedAt, plan.seed);
   const abort = new AbortController();
   const stopListening = listenForAbort(abort);
   io.stderr(`${scenario.name}: ${scenario.claim}\nseed ${String(plan.seed)}, ${String(plan.load.ratePerSecond)}/s for ${String(plan.load.durationMs / 1000)} s, stock ${String(plan.stock)}, report ${store.directory}\n`);
