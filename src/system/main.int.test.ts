@@ -55,7 +55,6 @@ test('a role says ready once, serves health, and ends with 0 on SIGTERM', async 
 test.each([
   ['no configuration', undefined, 'SECKILL_ROLE_CONFIG is not set'],
   ['a configuration that is no JSON', '{', 'JSON'],
-  ['a role that is not built', JSON.stringify(configOf('retention', 0)), 'role not built yet: retention'],
 ])('%s: exit 1 and a line of JSON that says so', async (_name, config, text) => {
   const { said, ended } = start(config);
   expect(await ended).toBe(1);

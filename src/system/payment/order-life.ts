@@ -55,6 +55,7 @@ export function createOrderLife(config: RoleConfig, surroundings: RoleSurroundin
     paymentQueryAfterMs: config.tuning.paymentQueryAfterMs,
     announce,
   };
+  let closing: Promise<void> | null = null;
   const run: Run = (body) => runWhole(pool, statements, body, overrides.onRetry);
   const ofPayment = async (ids: readonly string[], body: Body<LifeAnswer>): Promise<LifeOutcome<LifeAnswer>> => {
     const end = await run(body);
@@ -76,7 +77,8 @@ export function createOrderLife(config: RoleConfig, surroundings: RoleSurroundin
     completeRefund: (paymentId, closesOrder) => run((transaction) => completeRefund(transaction, paymentId, closesOrder, parts)),
     ...questionsOf(run, config.tuning.paymentQueryAfterMs),
     ready: () => answers(pool),
-    close: () => pool.end(),
+    // Whoever holds it may close it: a pool may be ended once only.
+    close: () => (closing ??= pool.end()),
   };
 }
 
