@@ -81,6 +81,7 @@ export function createCompensationStore(config: RoleConfig, surroundings: RoleSu
     applicationName: `${config.instance}-tasks`,
     max: Math.min(config.tuning.postgresPoolSize, 4),
   }, surroundings);
+  let closing: Promise<void> | null = null;
   return {
     async recoverLeases(leaseMs) {
       return (await pool.query({ ...statements.recover_compensation_leases, values: [leaseMs] })).rowCount ?? 0;
@@ -110,7 +111,7 @@ export function createCompensationStore(config: RoleConfig, surroundings: RoleSu
       return rows[0] ?? { open: 0, dead: 0 };
     },
     ready: () => answers(pool),
-    close: () => pool.end(),
+    close: () => (closing ??= pool.end()),
   };
 }
 
