@@ -1,5 +1,5 @@
 /**
- * A payment channel for experiments: a seeded HTTP server that takes payments, tells of them by callbacks, answers queries and pays back, and that can
+ * A payment channel for tests of the composed roles: a seeded HTTP server that takes payments, tells of them by callbacks, answers queries and pays back, and that can
  * be slow, silent or contradictory. What a payment meets depends on the seed and its id alone, so that a run can be repeated.
  *
  *   POST /v1/pay        `{"provider","paymentId","orderId","amount","currency"}`   200 `{"tradeNo","status"}`; the callbacks follow
@@ -12,8 +12,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { PAYMENT_CALLBACKS_PATH, signedText, type CallbackStatus, type PaymentCallback } from '../domain/payment-contract.js';
-import type { HostPort } from '../domain/role-config.js';
+import { PAYMENT_CALLBACKS_PATH, signedText, type CallbackStatus, type PaymentCallback } from '../../domain/payment-contract.js';
+import type { HostPort } from '../../domain/role-config.js';
 
 /** Shares of all payments, 0…1; each draw is its own. */
 export interface ChannelTemper {

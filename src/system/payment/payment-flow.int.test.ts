@@ -1,14 +1,14 @@
-// The payment role and the compensator as they are composed, against the lab's channel in every temper: each payment ends, and no money is lost.
+// The payment role and the compensator as they are composed, against a channel in every temper: each payment ends, and no money is lost.
 import { randomBytes } from 'node:crypto';
 
 import { expect, inject, test, vi } from 'vitest';
 
-import { orderPath, paymentsPath, refundPath, type PaymentAnswer } from '../domain/payment-contract.js';
-import type { RoleName } from '../domain/roles.js';
-import { composeRole } from '../system/compose.js';
-import { expectBalanced, openLife, type LifeCase, type PlacedOrder } from '../system/payment/life-case.test-support.js';
-import type { RunningRole } from '../system/role.js';
-import { FRIENDLY_CHANNEL, startFakePaymentChannel, type ChannelTemper, type FakePaymentChannel } from './fake-payment-channel.js';
+import { orderPath, paymentsPath, refundPath, type PaymentAnswer } from '../../domain/payment-contract.js';
+import type { RoleName } from '../../domain/roles.js';
+import { composeRole } from '../compose.js';
+import { expectBalanced, openLife, type LifeCase, type PlacedOrder } from './life-case.test-support.js';
+import type { RunningRole } from '../role.js';
+import { FRIENDLY_CHANNEL, startFakePaymentChannel, type ChannelTemper, type FakePaymentChannel } from './fake-channel.test-support.js';
 
 interface Shop extends AsyncDisposable {
   readonly fresh: LifeCase;
