@@ -1,0 +1,89 @@
+/**
+ * `reserve-redis` and `reserve-soldout`: processor time of redis-server per request, the script key by key as paper `000` §8 lays it out against
+ * ours, 64 requests a call. Same server, AOF and replica on, both sides pipelined alike.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Redis } from 'ioredis';
+
+import { namespaceOf } from '../domain/namespace.js';
+import type { LocalStack } from '../stack/local/start-local-stack.js';
+import { connectStock, type RedisStock } from '../system/stock/redis-stock.js';
+import { LUA_DIRECTORY } from '../system/stock/script-loader.js';
+import type { ReserveRequest } from '../system/stock/stock-port.js';
+import type { Comparison } from './comparison.js';
+import { cpuNanoseconds } from './process-cpu.js';
+
+const REQUESTS = 32_000;
+const BATCH = 64;
+const SKU = { activityId: '10001', skuId: '20001' };
+const HASH = 'a'.repeat(64);
+
+type NaiveCommand = (...args: readonly (string | number)[]) => Promise<unknown>;
+
+/** Requests of one measurement; ids never repeat over measurements. */
+function requestsOf(count: number): ReserveRequest[] {
+  const reservedAtMs = Date.now();
+  return Array.from({ length: count }, (_, index) => ({
+    requestId: `${String(reservedAtMs)}-${String(index)}`,
+    userId: String(reservedAtMs * 100_000 + index),
+    payloadHash: HASH,
+    reservationId: randomUUID(),
+    messageId: randomUUID(),
+    reservedAtMs,
+    expiresAtMs: reservedAtMs + 300_000,
+  }));
+}
+
+async function naively(redis: Redis, requests: readonly ReserveRequest[], units: number): Promise<void> {
+  const tag = `naive:{${SKU.activityId}:${SKU.skuId}}`;
+  await redis.set(`${tag}:stock`, units);
+  await redis.hset(`${tag}:meta`, 'status', 'open');
+  const command = (redis as unknown as { reserveKeyByKey: NaiveCommand }).reserveKeyByKey.bind(redis);
+  for (let from = 0; from < requests.length; from += BATCH) {
+    await Promise.all(requests.slice(from, from + BATCH).map((request) =>
+      command(
+        `${tag}:meta`, `${tag}:stock`, `${tag}:user:${request.userId}`, `${tag}:req:${request.requestId}`, `${tag}:resv:${request.reservationId}`, `${tag}:resv:pending`, `${tag}:soldout`,
+        request.requestId, request.userId, request.reservationId, request.messageId, HASH, request.reservedAtMs, request.expiresAtMs, 86_400,
+      )));
+  }
+}
+
+async function inBatches(stock: RedisStock, requests: readonly ReserveRequest[], wanted: string): Promise<void> {
+  for (let from = 0; from < requests.length; from += BATCH) {
+    const reply = await stock.reserve(SKU, requests.slice(from, from + BATCH));
+    if (reply.outcome !== 'done' || reply.decisions[0]?.code !== wanted) throw new Error(`the bench asked for ${wanted} and got ${JSON.stringify(reply).slice(0, 200)}`);
+  }
+}
+
+/** `units`: REQUESTS for the success path, 0 for the sold-out path. */
+export function reserveComparison(stack: LocalStack, path: 'success' | 'sold-out'): Comparison {
+  const { redisPrimary } = stack.description.direct;
+  const pid = stack.description.servers['redis-primary'].pid ?? 0;
+  const units = path === 'success' ? REQUESTS : 0;
+  return {
+    name: path === 'success' ? 'reserve-redis' : 'reserve-soldout',
+    figure: `redis-server µs per ${path === 'success' ? 'reservation' : 'refusal'}`,
+    slowSide: 'key by key  ',
+    fastSide: 'ours, 64 a call',
+    bar: path === 'success' ? 2.8 : 4,
+    async measure(side) {
+      const redis = new Redis({ ...redisPrimary });
+      await redis.flushall();
+      const requests = requestsOf(REQUESTS);
+      redis.defineCommand('reserveKeyByKey', { numberOfKeys: 7, lua: readFileSync(join(LUA_DIRECTORY, 'bench', 'reserve_key_by_key-7.lua'), 'utf8') });
+      const stock = connectStock(redisPrimary, namespaceOf(`bench${String(Date.now() % 1_000_000)}`), { commandTimeoutMs: 10_000 });
+      await stock.whenConnected(5_000);
+      await stock.warmUp(SKU, { stock: units, meta: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', status: 'open', epoch: '1' } });
+      const before = cpuNanoseconds(pid);
+      if (side === 'slow') await naively(redis, requests, units);
+      else await inBatches(stock, requests, path === 'success' ? 'RESERVED' : 'SOLD_OUT');
+      const usedNs = cpuNanoseconds(pid) - before;
+      redis.disconnect();
+      await stock.close();
+      return usedNs / 1_000 / REQUESTS;
+    },
+  };
+}
