@@ -11,6 +11,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+          // Property tests of thousands of lives take seconds on two busy cores; a bound is there for what hangs.
+          testTimeout: 60_000,
         },
       },
       {
