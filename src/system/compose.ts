@@ -24,7 +24,8 @@ export type { RoleOverrides, RolePorts } from './compose/ports.js';
 
 type ComposeOne = (config: RoleConfig, make: PortMaker) => Promise<RunningRole>;
 
-const ROLES: Readonly<Record<RoleName, ComposeOne>> = {
+/** Partial, since a configuration comes from outside and may name any role. */
+const ROLES: Readonly<Partial<Record<RoleName, ComposeOne>>> = {
   gateway: composeGateway,
   consumer: composeConsumer,
   scanner: composeScanner,
@@ -57,10 +58,11 @@ function bounded(stop: () => Promise<void>): () => Promise<void> {
 
 /**
  * Starts the role and its health and metrics endpoint at `config.listen`. Resolves when it runs, which is before it is ready: ask `health`.
- * Rejects when its port cannot be had, or a script or statement is missing; stores that are away are no reason.
+ * Rejects when the role is not built, its port cannot be had, or a script or statement is missing; stores that are away are no reason.
  */
 export async function composeRole(config: RoleConfig, overrides: RoleOverrides = {}): Promise<RunningRole> {
   const composeOne = ROLES[config.role];
+  if (composeOne === undefined) throw new Error(`role not built yet: ${config.role}`);
   const make = createPortMaker(config, overrides);
   const role = await composeOne(config, make);
   // These serve both endpoints beside their API.
