@@ -74,7 +74,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
     project: (sku, updates) => project(connection, sku, updates),
     warmUp: (sku, what) => warmUp(connection, sku, what),
     scanRecords: (sku, cursor, count) => scanRecords(connection, sku, cursor, count),
-    view: createStockView(connection),
+    view: createStockView(connection, guard),
     whenConnected: (timeoutMs) => whenReady(redis, timeoutMs),
     async ready() {
       const role = await connection.command('role', () => redis.role());

@@ -19,11 +19,11 @@ const standing = async ({ stock }: FreshStock) => {
 
 test('the batch that takes the last unit already tells the turn, and the refusals after it write nothing', async () => {
   await using fresh = await freshStock(1, { soldOutMarkMs: MARK_MS });
-  expect(await standing(fresh)).toEqual({ stockLeft: 1, soldOutTurn: null, pendingCount: 0 });
+  expect(await standing(fresh)).toEqual({ stockLeft: 1, soldOutTurn: null, pendingCount: 0, acceptedCount: 0 });
   const decisions = await decide(fresh, request('r1', '1'), request('r2', '2'));
   expect(decisions.map(({ code }) => code)).toEqual(['RESERVED', 'SOLD_OUT']);
   expect(decisions[1]).toMatchObject({ stockLeft: 0, soldOut: { turn: '7:1', reopensInMs: 0 } });
-  expect(await standing(fresh)).toEqual({ stockLeft: 0, soldOutTurn: '7:1', pendingCount: 1 });
+  expect(await standing(fresh)).toEqual({ stockLeft: 0, soldOutTurn: '7:1', pendingCount: 1, acceptedCount: 1 });
   const before = await fresh.direct.hgetall(fresh.keys.meta);
   expect(await one(fresh, 3)).toMatchObject({ code: 'SOLD_OUT', soldOut: { turn: '7:1', reopensInMs: 0 } });
   expect(await fresh.direct.hgetall(fresh.keys.meta)).toEqual(before);
@@ -84,4 +84,19 @@ test('the accepted come in pages, whole', async () => {
   expect(seen.size).toBe(700);
   expect(seen.get('r699')).toBe('700');
   expect(pages).toBeGreaterThan(1);
+});
+
+test('a Redis that may not be believed is not sold out: paused, with units held back, or another server', async () => {
+  await using fresh = await freshStock(1, { soldOutMarkMs: MARK_MS });
+  await one(fresh, 1);
+  expect(await standing(fresh)).toMatchObject({ soldOutTurn: '7:1' });
+  await fresh.direct.hset(fresh.keys.meta, 'heldBack', '3');
+  expect(await standing(fresh)).toMatchObject({ stockLeft: 0, soldOutTurn: null });
+  await fresh.direct.hset(fresh.keys.meta, 'heldBack', '0');
+  expect(await standing(fresh)).toMatchObject({ soldOutTurn: '7:1' });
+  await fresh.direct.hset(fresh.keys.meta, 'status', 'paused');
+  expect(await standing(fresh)).toMatchObject({ soldOutTurn: null });
+  await fresh.direct.hset(fresh.keys.meta, 'status', 'open', 'runId', '0'.repeat(40));
+  const fromElsewhere = await fresh.connect({ soldOutMarkMs: MARK_MS });
+  expect(await fromElsewhere.view.standing(SKU)).toMatchObject({ outcome: 'done', value: { stockLeft: 0, soldOutTurn: null } });
 });

@@ -3,15 +3,18 @@
  */
 import type { RequestId, SkuKey, UserId } from '../../domain/ids.js';
 import type { CallResult } from './call-failure.js';
+import type { EpochGuard } from './epoch-guard.js';
 import { scanRecords } from './lookup.js';
 import type { StockConnection } from './stock-connection.js';
 
 export interface SkuStanding {
   readonly stockLeft: number;
-  /** As in `SoldOut.turn`; null: on sale, or units that came back are about to be. */
+  /** As in `SoldOut.turn`; null: on sale, or units that came back are about to be, or this Redis may not be believed (paused, another one, being rebuilt). */
   readonly soldOutTurn: string | null;
   /** Accepted requests without a final state. */
   readonly pendingCount: number;
+  /** Accepted requests, whatever became of them. */
+  readonly acceptedCount: number;
 }
 
 /** Reads beside the hot path. No call rejects for an operating failure. */
@@ -34,18 +37,28 @@ export function soldOutTurn(epoch: string, turn: string): string {
 
 const SOLD_OUT = /^[0-9]+$/;
 
-/** Views over an open connection. */
-export function createStockView(connection: StockConnection): StockView {
+/** Views over an open connection. What is told of being sold out is only told of the Redis that reservations are made on. */
+export function createStockView(connection: StockConnection, guard: EpochGuard): StockView {
+  async function knownEpoch(sku: SkuKey): Promise<string | null> {
+    const known = guard.known(sku);
+    if (known !== null) return known.epoch;
+    const answer = await guard.learn(sku);
+    return answer.outcome === 'known' ? answer.known.epoch : null;
+  }
+
   return {
     async standing(sku) {
+      const trusted = await knownEpoch(sku);
       const keys = connection.keys(sku);
-      const result = await connection.command('standing', () => connection.redis.multi().get(keys.stock).hmget(keys.meta, 'epoch', 'soldOut').zcard(keys.pending).exec());
+      const result = await connection.command('standing', () => connection.redis.multi().get(keys.stock).hmget(keys.meta, 'epoch', 'status', 'heldBack', 'soldOut').zcard(keys.pending).hlen(keys.requests).exec());
       if (result.outcome !== 'done') return result;
-      const [stock, meta, pending] = (result.value ?? []).map(([error, value]) => (error === null ? value : null));
-      const [epoch, soldOut] = Array.isArray(meta) ? (meta as (string | null)[]) : [];
-      if (typeof stock !== 'string' || epoch == null || typeof pending !== 'number') return { outcome: 'done', value: null };
-      const turn = soldOut != null && SOLD_OUT.test(soldOut) ? soldOutTurn(epoch, soldOut) : null;
-      return { outcome: 'done', value: { stockLeft: Number(stock), soldOutTurn: turn, pendingCount: pending } };
+      const [stock, meta, pending, accepted] = (result.value ?? []).map(([error, value]) => (error === null ? value : null));
+      const [epoch, status, heldBack, soldOut] = Array.isArray(meta) ? (meta as (string | null)[]) : [];
+      if (typeof stock !== 'string' || epoch == null || typeof pending !== 'number' || typeof accepted !== 'number') return { outcome: 'done', value: null };
+      // The connection may have been lost in between: then the guard knows nothing any more.
+      const believed = epoch === trusted && guard.known(sku)?.epoch === trusted && status === 'open' && Number(heldBack ?? '0') === 0;
+      const turn = believed && soldOut != null && SOLD_OUT.test(soldOut) ? soldOutTurn(epoch, soldOut) : null;
+      return { outcome: 'done', value: { stockLeft: Number(stock), soldOutTurn: turn, pendingCount: pending, acceptedCount: accepted } };
     },
     async accepted(sku, cursor, count) {
       const result = await scanRecords(connection, sku, cursor, count);

@@ -25,7 +25,7 @@ function funnelOf(change: Partial<FunnelTuning>, on: readonly FunnelLayerName[],
   const tuning = { ...DEFAULT_TUNING, funnel: { ...DEFAULT_FUNNEL, ...change, layers } };
   const metrics = createRoleMetrics('gateway', 'gateway-1');
   const view: StockView = {
-    standing: () => Promise.resolve({ outcome: 'done', value: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 0 } }),
+    standing: () => Promise.resolve({ outcome: 'done', value: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 0, acceptedCount: 1 } }),
     accepted: () => Promise.resolve({ outcome: 'done', value: { requests: [{ requestId: 'w', userId: '1' }], nextCursor: '0' } }),
   };
   const gauge: DownstreamGauge = { read: () => Promise.resolve(reading), close: () => Promise.resolve() };

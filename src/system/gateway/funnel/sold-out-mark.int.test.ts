@@ -117,6 +117,22 @@ test('a unit comes back: it is sold, and whoever gets it is never refused by the
   expect(await fresh.direct.hlen(fresh.keys.requests)).toBe(11);
 });
 
+test('a gateway without a mark cannot sell a returned unit while another one still refuses from memory', async () => {
+  await using fresh = await freshStock(3, { soldOutMarkMs: MARK_MS });
+  const refusing = gatewayOver(fresh.stock);
+  const fast = gatewayOver(await fresh.connect({ soldOutMarkMs: MARK_MS }));
+  await soldOut(3, [refusing]);
+  await fresh.direct.incrby(fresh.keys.stock, 1);
+  // The waiting time is what keeps this from being 202 at the first try and 410 at the repeat.
+  let accepted: GatewayAnswer | null = null;
+  await expect.poll(async () => {
+    const answer = await fast.buy('returned', '7777');
+    if (answer.httpStatus === 202) accepted = answer;
+    return answer.httpStatus;
+  }, { interval: 1, timeout: 5_000 }).toBe(202);
+  expect(await refusing.buy('returned', '7777')).toMatchObject({ httpStatus: 200, answer: { reservationId: (accepted as GatewayAnswer | null)?.answer.reservationId } });
+});
+
 test('FINAL once every reservation has its end and no unit can come back', async () => {
   await using fresh = await freshStock(2, { soldOutMarkMs: MARK_MS });
   const gateway = gatewayOver(fresh.stock, false);

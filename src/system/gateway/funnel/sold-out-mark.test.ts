@@ -11,7 +11,7 @@ const SKU = { activityId: '7', skuId: '70' };
 function world() {
   const state = {
     nowMs: 10_000,
-    standing: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 1 } as SkuStanding,
+    standing: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 1, acceptedCount: 3 } as SkuStanding,
     standingGone: false,
     pages: [[{ requestId: 'w1', userId: '1' }], [{ requestId: 'w2', userId: '2' }, { requestId: 'damaged', userId: null }]] as AcceptedPage['requests'][],
     pageFails: -1,
@@ -99,7 +99,7 @@ test('clears when a renewal sees units', async () => {
   const { state, mark, by } = world();
   mark.told(PROOF, state.nowMs);
   await settled();
-  state.standing = { stockLeft: 3, soldOutTurn: '1:1', pendingCount: 0 };
+  state.standing = { stockLeft: 3, soldOutTurn: '1:1', pendingCount: 0, acceptedCount: 3 };
   state.nowMs += 250;
   expect(by('s', '9')).toBe('TEMP_SOLD_OUT');
   await settled();
@@ -124,7 +124,7 @@ test('the next time of being sold out needs its own list of winners', async () =
   mark.told(PROOF, state.nowMs);
   await settled();
   state.pages = [[{ requestId: 'w3', userId: '3' }]];
-  state.standing = { ...state.standing, soldOutTurn: '1:2' };
+  state.standing = { ...state.standing, soldOutTurn: '1:2', acceptedCount: 1 };
   mark.told({ turn: '1:2', reopensInMs: 0 }, state.nowMs);
   expect(by('s', '9')).toBe('passed');
   await settled();
@@ -137,6 +137,19 @@ test('the same turn of another epoch is another time', async () => {
   await settled();
   mark.told({ turn: '2:1', reopensInMs: 0 }, state.nowMs);
   expect(by('s', '9')).toBe('passed');
+});
+
+test('a repair puts a lost record back within the turn: the list is read again, and the winner passes', async () => {
+  const { state, mark, by } = world();
+  mark.told(PROOF, state.nowMs);
+  await settled();
+  expect(by('lost', '4')).toBe('TEMP_SOLD_OUT');
+  state.pages = [...state.pages, [{ requestId: 'lost', userId: '4' }]];
+  state.standing = { ...state.standing, acceptedCount: 4 };
+  state.nowMs += 250;
+  by('s', '9');
+  await settled();
+  expect([by('lost', '4'), by('s', '9'), state.scans]).toEqual(['passed', 'TEMP_SOLD_OUT', 2]);
 });
 
 test('a list that breaks off is no list; the next refusal starts a new one', async () => {

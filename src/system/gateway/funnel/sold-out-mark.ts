@@ -144,7 +144,9 @@ class Mark implements SoldOutMark {
     const askedAtMs = this.#nowMs();
     const standing = await this.#options.view.standing(this.#options.sku);
     if (standing.outcome === 'done' && standing.value !== null) {
-      const { stockLeft, soldOutTurn, pendingCount } = standing.value;
+      const { stockLeft, soldOutTurn, pendingCount, acceptedCount } = standing.value;
+      // A repair has put a lost record back: whoever has it again is a winner, and this list does not know him.
+      if (this.#winners !== null && acceptedCount !== this.#winners.requests.size) this.#winners = null;
       if (stockLeft < 1 && soldOutTurn !== null) {
         this.told({ turn: soldOutTurn, reopensInMs: 0 }, askedAtMs);
         // Not waited for: a slow PostgreSQL must not keep the proof from being renewed.
