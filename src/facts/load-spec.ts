@@ -136,5 +136,7 @@ export const ARRIVAL_KINDS = [
 ] as const;
 export type ArrivalKind = (typeof ARRIVAL_KINDS)[number];
 
-/** Arrivals that must never get anything. */
-export const BOT_KINDS: readonly ArrivalKind[] = ['no-permit', 'forged-permit', 'expired-permit', 'replayed-permit'];
+/** Arrivals without a good permit: where permits are asked for they must never get anything. */
+export const PERMITLESS_KINDS: readonly ArrivalKind[] = ['no-permit', 'forged-permit', 'expired-permit'];
+/** Those, and a permit shown a second time, which counts for one request id only: the first that reaches a gateway with it. */
+export const BOT_KINDS: readonly ArrivalKind[] = [...PERMITLESS_KINDS, 'replayed-permit'];

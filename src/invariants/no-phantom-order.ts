@@ -3,7 +3,7 @@
  *
  * The schedule is expanded again from the seed, so a generator that invents requests cannot vouch for itself.
  */
-import { ARRIVAL_KINDS } from '../facts/load-spec.js';
+import { ARRIVAL_KINDS, PERMITLESS_KINDS } from '../facts/load-spec.js';
 import { userIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
@@ -14,6 +14,7 @@ import type { Invariant } from './invariant.js';
 import { tallyFor, type Tally } from './tally.js';
 
 const MALFORMED = ARRIVAL_KINDS.indexOf('malformed');
+const PERMITLESS = new Set(PERMITLESS_KINDS.map((kind) => ARRIVAL_KINDS.indexOf(kind)));
 const REACHED = new Set([ARRIVAL_OUTCOMES.indexOf('answered'), ARRIVAL_OUTCOMES.indexOf('indeterminate')]);
 
 export const noPhantomOrder: Invariant = {
@@ -50,6 +51,7 @@ function sentRoots(facts: Facts, roots: ReadonlySet<number>): ReadonlySet<number
 function askedProblem(facts: Facts, order: OrderRow, root: number | null, sent: ReadonlySet<number> | null): string | null {
   const plan = planOf(facts);
   if (root === null) return `is for request ${order.requestId}, which is not in the schedule`;
+  if (PERMITLESS.has(plan.kind[root] ?? -1)) return `is for request ${order.requestId}, which showed no good permit`;
   if (userIdAt(plan, root) !== order.userId) return `is for user ${order.userId}, the schedule gives request ${order.requestId} to user ${userIdAt(plan, root)}`;
   if (order.skuId !== facts.run.load.skuId) return `is for SKU ${order.skuId}, the load asked for ${facts.run.load.skuId}`;
   if (plan.kind[root] === MALFORMED) return `is for request ${order.requestId}, which was malformed`;
