@@ -48,7 +48,7 @@ it('makes done compensation tasks due again, and leaves the others as they are',
   await using ledgerCase = await openCase({ stock: 1 });
   const insert = (status: number): Promise<unknown> =>
     ledgerCase.client.query(
-      `INSERT INTO compensation_task (task_id, idempotency_key, task_type, reservation_id, payload, status, completed_at) VALUES ($1, $2, 10, $3, '{}', $4, CASE WHEN $4::int = 20 THEN statement_timestamp() END)`,
+      `INSERT INTO compensation_task (task_id, idempotency_key, task_type, reservation_id, payload, status, completed_at) VALUES ($1, $2, 10, $3, '{}', $4::smallint, CASE WHEN $4::int = 20 THEN statement_timestamp() END)`,
       [uuidv7(), uuidv7(), uuidv7(), status],
     );
   for (const status of [20, 20, 20, 0, 40]) await insert(status);
