@@ -2,6 +2,14 @@
 // `e2e` that spawn the command line, `pressure` for the long scenarios.
 import { defineConfig } from 'vitest/config';
 
+/** Tests of an order's life after it was made, of repairs and of the funnel. CI runs them beside `npm test`, which has to stay under a quarter of an hour. */
+const LIFE = [
+  'src/system/payment/**/*.int.test.ts',
+  'src/system/recovery/{compensation,dead-letters,rebuild,reconciliation,retention}.int.test.ts',
+  'src/system/gateway/funnel/**/*.int.test.ts',
+  'src/commands/{dlq,reconcile}.int.test.ts',
+];
+
 export default defineConfig({
   test: {
     projects: [
@@ -20,6 +28,18 @@ export default defineConfig({
           name: 'int',
           sequence: { groupOrder: 1 },
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
+          exclude: [...LIFE, '**/node_modules/**'],
+          globalSetup: ['test/support/start-stack.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'life',
+          sequence: { groupOrder: 1 },
+          include: LIFE,
           globalSetup: ['test/support/start-stack.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
