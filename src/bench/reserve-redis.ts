@@ -28,7 +28,7 @@ function requestsOf(count: number): ReserveRequest[] {
   const reservedAtMs = Date.now();
   return Array.from({ length: count }, (_, index) => ({
     requestId: `${String(reservedAtMs)}-${String(index)}`,
-    userId: String(reservedAtMs * 100_000 + index),
+    userId: `${String(reservedAtMs)}${String(index).padStart(5, '0')}`,
     payloadHash: HASH,
     reservationId: randomUUID(),
     messageId: randomUUID(),
@@ -77,13 +77,15 @@ export function reserveComparison(stack: LocalStack, path: 'success' | 'sold-out
       const stock = connectStock(redisPrimary, namespaceOf(`bench${String(Date.now() % 1_000_000)}`), { commandTimeoutMs: 10_000 });
       await stock.whenConnected(5_000);
       await stock.warmUp(SKU, { stock: units, meta: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', status: 'open', epoch: '1' } });
-      const before = cpuNanoseconds(pid);
-      if (side === 'slow') await naively(redis, requests, units);
-      else await inBatches(stock, requests, path === 'success' ? 'RESERVED' : 'SOLD_OUT');
-      const usedNs = cpuNanoseconds(pid) - before;
-      redis.disconnect();
-      await stock.close();
-      return usedNs / 1_000 / REQUESTS;
+      try {
+        const before = cpuNanoseconds(pid);
+        if (side === 'slow') await naively(redis, requests, units);
+        else await inBatches(stock, requests, path === 'success' ? 'RESERVED' : 'SOLD_OUT');
+        return (cpuNanoseconds(pid) - before) / 1_000 / REQUESTS;
+      } finally {
+        redis.disconnect();
+        await stock.close();
+      }
     },
   };
 }
