@@ -14,6 +14,12 @@ const CASES: readonly BrokenWorld[] = [
   { wrong: 'an Inbox row without its order', judge: 'inbox-once', claim: /no order/, edit: (draft) => { drop(draft.postgres.orders, openOrder(draft)); } },
   { wrong: 'an Inbox row that names another order', judge: 'inbox-once', claim: /the order is/, edit: (draft) => { nth(draft.postgres.inbox, 0).orderId = '1'; } },
   { wrong: 'an Inbox row that says refused while there is an order', judge: 'inbox-once', claim: /has order/, edit: (draft) => { nth(draft.postgres.inbox, 0).resultCode = 'REJECTED_EXPIRED'; } },
+  ...([0, 10, 30] as const).map((status): BrokenWorld => ({ wrong: `an Inbox row that says closed while the reservation is in state ${String(status)}`, judge: 'inbox-once', claim: /says ALREADY_CLOSED, but the reservation is not closed/, edit: (draft) => {
+    const order = openOrder(draft);
+    drop(draft.postgres.orders, order);
+    for (const row of draft.postgres.reservations) if (row.reservationId === order.reservationId) row.status = status;
+    for (const row of draft.postgres.inbox) if (row.reservationId === order.reservationId) Object.assign(row, { resultCode: 'ALREADY_CLOSED', orderId: null });
+  } })),
   { wrong: 'an Inbox row with a result of no list', judge: 'inbox-once', claim: /no result/, edit: (draft) => { nth(draft.postgres.inbox, 0).resultCode = 'DONE'; } },
   { wrong: 'an Inbox row of a message that never was', judge: 'inbox-once', claim: /never held such a message/, edit: (draft) => { draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), messageId: ELSEWHERE, resultCode: 'ALREADY_ORDERED' }); } },
   { wrong: 'an Inbox row of another group only', judge: 'inbox-once', claim: /has 0 Inbox rows/, edit: (draft) => { nth(draft.postgres.inbox, 0).consumerGroup = 'other'; } },

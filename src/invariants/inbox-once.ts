@@ -72,6 +72,9 @@ function judgeRow(facts: Facts, row: InboxRow, messages: ReadonlyMap<string, rea
   if (problem !== null) violated(`it says ${row.resultCode}, but ${problem}`);
 }
 
+/** REJECTED, RELEASED, EXPIRED, and MANUAL_REQUIRED: nobody but a human ends what waits for one, so a late copy is refused. */
+const CLOSED_TO_MESSAGES: ReadonlySet<number> = new Set([20, 40, 50, 60]);
+
 /** Why the effect that the row names is not what is found; null when it is. */
 function effectProblem(facts: Facts, row: InboxRow, message: OrderLogRecord | null): string | null {
   const order = ordersByReservation(facts).get(row.reservationId)?.[0];
@@ -85,7 +88,7 @@ function effectProblem(facts: Facts, row: InboxRow, message: OrderLogRecord | nu
       return order === undefined ? 'the reservation has no order' : null;
     case OrderResult.ALREADY_CLOSED:
       if (order !== undefined) return `the reservation has order ${order.orderId}`;
-      return reservation !== undefined && (reservationIsRefused(reservation.status) || reservation.status === 40) ? null : 'the reservation is not closed';
+      return reservation !== undefined && CLOSED_TO_MESSAGES.has(reservation.status) ? null : 'the reservation is not closed';
     case OrderResult.REJECTED_DUPLICATE_REQUEST: {
       if (order !== undefined) return `the reservation has order ${order.orderId}`;
       const requestId = message?.requestId ?? reservation?.requestId ?? '';

@@ -32,6 +32,14 @@ const secondReservation: BrokenWorld['edit'] = (draft) => {
   draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '900', eventId: second, reservationId: second, type: 'RESERVATION_REJECTED', orderId: null, returnsUnit: true });
 };
 
+/** A reservation was ended without an order before its message came: the consumer found the row and refused the message. */
+function closedBefore(draft: Parameters<BrokenWorld['edit']>[0], status: number): void {
+  const order = openOrder(draft);
+  draft.postgres.orders = draft.postgres.orders.filter((row) => row !== order);
+  Object.assign(found(draft.postgres.reservations, (row) => row.reservationId === order.reservationId), { status, orderId: null });
+  Object.assign(found(draft.postgres.inbox, (row) => row.reservationId === order.reservationId), { resultCode: 'ALREADY_CLOSED', orderId: null });
+}
+
 const LEGAL: readonly LegalChange[] = [
   { odd: 'a winner told 410 before it was accepted', judge: 'one-answer-per-request', edit: (draft) => {
     const index = arrivalTold(draft, (code, at) => code === 'QUEUED' && draft.history.columns.httpStatus[at] === 202);
@@ -68,6 +76,9 @@ const LEGAL: readonly LegalChange[] = [
     for (const bounds of draft.kafka.ordersBounds) Object.assign(bounds, { endOffset: '2000', committedOffset: '2000' });
   } },
   { odd: 'an Inbox row of another consumer group', judge: 'inbox-once', edit: (draft) => { draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), consumerGroup: 'audit' }); } },
+  ...([20, 40, 50, 60] as const).map((status): LegalChange => ({ odd: `a late copy of a reservation that was closed before it came (state ${String(status)})`, judge: 'inbox-once', edit: (draft) => {
+    closedBefore(draft, status);
+  } })),
   { odd: 'a delayed event that is not due yet', judge: 'outbox-complete', edit: (draft) => {
     draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: 'close-1', type: 'ORDER_CLOSE_DUE', aggregateId: openOrder(draft).reservationId, status: 0, availableAtUs: draft.run.clock.atEnd.wallUs + 900_000_000 });
   } },

@@ -4,6 +4,7 @@ import type { AdmissionFacts, Facts, MetricsFacts, SettleFacts } from '../facts/
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { Evidence } from '../facts/store-facts.js';
 import type { ClockFacts } from '../facts/timeline.js';
+import { judgesOfRun } from '../scenarios/judges-of-run.js';
 import type { HarvestedFacts } from './harvest/harvest.js';
 import type { RunPlan } from './run-plan.js';
 
@@ -35,7 +36,7 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       admission: admissionOf(plan.tuning),
       failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: breakerBoundMs(plan.tuning) },
       clock,
-      invariants: plan.scenario.invariants,
+      invariants: judgesOfRun(plan.scenario.invariants, plan.faults, plan.tuning.funnel),
       serviceLevels: plan.scenario.serviceLevels,
     },
     ...harvested,

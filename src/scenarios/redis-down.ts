@@ -14,7 +14,7 @@ export const redisDown: Scenario = {
   tuning: { resendAfterMs: 500 },
   faults: ['redis-down@t=4s,s=5'],
   settleBoundMs: 30_000,
-  invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
+  invariants: [...SAFETY_INVARIANTS, 'no-undersell', 'fail-closed'],
   serviceLevels: [
     { name: 'recovery-time', bound: 10_000 },
     { name: 'drained', bound: 15_000 },

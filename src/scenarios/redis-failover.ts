@@ -20,7 +20,7 @@ export const redisFailover: Scenario = {
   faults: ['link-toxic@link=gateway-kafka,type=timeout,stream=upstream,t=4s,s=1', 'redis-failover@t=4s,lose=500'],
   settleBoundMs: 60_000,
   // Not no-undersell: who lost his place with Redis would count as a buyer whom nobody served.
-  invariants: SAFETY_INVARIANTS,
+  invariants: [...SAFETY_INVARIANTS, 'fail-closed'],
   serviceLevels: [
     { name: 'recovery-time', bound: 30_000 },
     { name: 'drained', bound: 30_000 },

@@ -41,10 +41,13 @@ export const SAFETY_INVARIANTS = [
   'outbox-complete',
   'honest-answers',
   'legal-state-path',
+  'release-once',
+  'paid-never-cancelled',
+  'dead-letters-accounted',
 ] as const;
 
-/** What holds besides where orders end: paid, cancelled, timed out, refunded. */
-export const LIFE_INVARIANTS = [...SAFETY_INVARIANTS, 'release-once', 'paid-never-cancelled'] as const;
+/** What holds besides where clients pay: their money is followed through the books of the payment channel. */
+export const LIFE_INVARIANTS = [...SAFETY_INVARIANTS] as const;
 
 export const USUAL_ROLES = { gateway: 1, consumer: 1, scanner: 1, relay: 1, projector: 1 } as const;
 
