@@ -1,4 +1,4 @@
-/** Step 2: a stack of one's own, or the running one that a file describes. */
+/** Step 2: a stack of one's own, the running one that a file describes, or a lane of one that the lab holds for many runs. */
 import type { LabEventListener } from '../facts/lab-event.js';
 import { LabError } from '../facts/lab-error.js';
 import type { StackDescription } from '../facts/stack-description.js';
@@ -10,12 +10,16 @@ import type { Teardown } from './teardown.js';
 export type StackSource =
   /** `onKept` is told of the stack that was left running on purpose. */
   | { readonly kind: 'start'; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
-  | { readonly kind: 'described'; readonly description: StackDescription };
+  | { readonly kind: 'described'; readonly description: StackDescription }
+  /** Whoever lends it ends it, and aborts the run when a server of it dies. */
+  | { readonly kind: 'lent'; readonly local: LocalStack; readonly lane: number };
 
 export interface UsableStack {
   readonly local: LocalStack;
   /** As it is now: a failover moves the direct address of Redis. */
   readonly description: StackDescription;
+  /** The run's own proxies, listeners and ports. */
+  readonly lane: number;
   /** Others use it too and it goes on after the run. */
   readonly isShared: boolean;
   /** Puts a process under the care of the reaper; a failure is told and does not end the run. */
@@ -29,22 +33,32 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const onServerDeath = (server: string, lastLogLines: readonly string[]): void => {
     abort.abort(new LabError('SERVER_DIED', `${server} died during the run, and no fault had killed it`, 'read its last lines below; `seckill-lab doctor` checks the machine', { details: lastLogLines }));
   };
-  const local =
-    source.kind === 'start'
-      ? await startLocalStack({ lanes: 1, onNote: note, onServerDeath, signal: abort.signal })
-      : await openStack(source.description, { onNote: note, onServerDeath });
-  teardown.push('stack', async () => {
-    if (source.kind === 'described') return local.release();
-    if (source.onKept === null || abort.signal.aborted) return local.stop();
-    await source.onKept(local.description);
-    return local.release();
-  });
+  const open = (): LocalStack | Promise<LocalStack> => {
+    switch (source.kind) {
+      case 'start':
+        return startLocalStack({ lanes: 1, onNote: note, onServerDeath, signal: abort.signal });
+      case 'described':
+        return openStack(source.description, { onNote: note, onServerDeath });
+      case 'lent':
+        return source.local;
+    }
+  };
+  const local = await open();
+  if (source.kind !== 'lent') {
+    teardown.push('stack', async () => {
+      if (source.kind === 'described') return local.release();
+      if (source.onKept === null || abort.signal.aborted) return local.stop();
+      await source.onKept(local.description);
+      return local.release();
+    });
+  }
   return {
     local,
     get description() {
       return local.description;
     },
-    isShared: source.kind === 'described',
+    lane: source.kind === 'lent' ? source.lane : 0,
+    isShared: source.kind !== 'start',
     registerPid(pid, who) {
       local.registerPid(pid).catch((cause: unknown) => {
         note(`${who} (process ${String(pid)}) could not be registered for clean-up: ${cause instanceof Error ? cause.message : String(cause)}`);

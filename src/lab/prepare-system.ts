@@ -9,7 +9,7 @@ import type { StackDescription } from '../facts/stack-description.js';
 import { findMutant } from '../mutants/registry.js';
 import { migrate } from '../system/ledger/migrate.js';
 import { seedActivity } from '../system/ledger/seed.js';
-import { ensureTopics } from '../system/order-log/topics.js';
+import { deleteTopics, ensureTopics } from '../system/order-log/topics.js';
 import { connectStock } from '../system/stock/redis-stock.js';
 import { LabError } from '../facts/lab-error.js';
 import { closeCommitLog, openCommitLog } from './harvest/commit-log.js';
@@ -107,4 +107,5 @@ export async function dropNamespace(plan: RunPlan, stack: StackDescription): Pro
   } finally {
     redis.disconnect();
   }
+  await deleteTopics(stack.direct.kafka, plan.namespace);
 }

@@ -6,8 +6,19 @@ import { join } from 'node:path';
 
 import { packageRoot } from './package-root.js';
 
-/** SHA and dirty flag of the checkout the lab runs from; nulls when it is an installed package. */
-export function gitState(): { sha: string | null; dirty: boolean | null } {
+interface GitState {
+  readonly sha: string | null;
+  readonly dirty: boolean | null;
+}
+
+let known: GitState | null = null;
+
+/** SHA and dirty flag of the checkout the lab runs from, as they were when first asked: the code in memory is of then. Nulls when it is an installed package. */
+export function gitState(): GitState {
+  return (known ??= askGit());
+}
+
+function askGit(): GitState {
   const git = (...args: string[]): string | null => {
     const done = spawnSync('git', ['-C', packageRoot(), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     return done.status === 0 ? done.stdout.trim() : null;

@@ -43,10 +43,18 @@ function instancesOf(roles: Scenario['roles'], options: RunOptions): RoleInstanc
   return ROLE_NAMES.flatMap((role) => Array.from({ length: counts[role] ?? 0 }, (_, index): RoleInstance => `${role}-${index + 1}`));
 }
 
+let plansMade = 0;
+
+/** `r`, the time, the process and a counter: runs that begin in one millisecond, here or elsewhere on the host, do not meet. */
+function freshNamespace(nowMs: number): Namespace {
+  plansMade += 1;
+  return namespaceOf(`r${nowMs.toString(36)}${(process.pid % 1_296).toString(36)}${(plansMade % 1_296).toString(36)}`);
+}
+
 export function planRun(scenario: Scenario, options: RunOptions, mutant: string | null): RunPlan {
   const now = new Date();
   const seed = options.seed ?? 1 + Math.floor(Math.random() * 2_147_483_646);
-  const namespace = namespaceOf(`r${now.getTime().toString(36)}${(process.pid % 1296).toString(36)}`);
+  const namespace = freshNamespace(now.getTime());
   const ratePerSecond = options.rate ?? scenario.load.ratePerSecond;
   const transport = options.transport ?? scenario.load.transport;
   return {

@@ -44,7 +44,7 @@ function boundFaults(plan: RunPlan): ReturnType<typeof numberFaults> {
 
 /** Spawns every role at once and returns while they come up; the caller waits with `untilReady`. */
 export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown }: RoleSurroundings): RunningSystem {
-  const configs = roleConfigs(plan, stack.description);
+  const configs = roleConfigs(plan, stack.description, stack.lane);
   const faults = boundFaults(plan);
   const plans = plansOf(faults, plan.instances);
   const supervisor = createRoleSupervisor({
@@ -63,7 +63,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
   teardown.push('roles', async () => {
     await supervisor.stopAll();
   });
-  const targets = runTargets({ stack: stack.local, lane: 0, supervisor, namespace: plan.namespace, sku: { activityId: plan.load.activityId, skuId: plan.load.skuId } });
+  const targets = runTargets({ stack: stack.local, lane: stack.lane, supervisor, namespace: plan.namespace, sku: { activityId: plan.load.activityId, skuId: plan.load.skuId } });
   teardown.push('witness', () => targets.close());
   const starting = supervisor.start(
     configs.map((config) => ({
