@@ -6,6 +6,7 @@ import type { Strategies } from '../domain/role-config.js';
 import type { FaultRecord } from './fault-record.js';
 import type { HistoryFacts } from './history.js';
 import type { LoadSpec } from './load-spec.js';
+import type { LotteryDraw, WaitingRoomFacts } from './lottery.js';
 import type { CommitLogFacts, Evidence, KafkaFacts, PostgresFacts, RedisFacts } from './store-facts.js';
 import type { ClockFacts } from './timeline.js';
 
@@ -42,6 +43,8 @@ export interface RunFacts {
   /** null: admission is not bound by age in this run. */
   readonly admission: AdmissionFacts | null;
   readonly failClosed: FailClosedFacts;
+  /** null: nobody has to wait for a draw in this run. */
+  readonly waitingRoom: WaitingRoomFacts | null;
   readonly clock: ClockFacts;
   /** Names of the judges that count for this run. */
   readonly invariants: readonly string[];
@@ -82,4 +85,6 @@ export interface Facts {
   readonly faults: Evidence<readonly FaultRecord[]>;
   readonly settle: Evidence<SettleFacts>;
   readonly metrics: Evidence<MetricsFacts>;
+  /** In the order of the gateways' logs; empty where there is no waiting room. */
+  readonly lottery: Evidence<readonly LotteryDraw[]>;
 }

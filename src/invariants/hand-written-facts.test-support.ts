@@ -59,6 +59,7 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     rules: options.rules,
     admission: { maxOldestAgeMs: 500, controlPeriodMs: 100 },
     failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
+    waitingRoom: null,
     clock: {
       atStart: { monoUs: START_US - 1_000_000, wallUs: START_WALL_US - 1_000_000 },
       atEnd: { monoUs: endUs, wallUs: START_WALL_US + (endUs - START_US) },
@@ -133,6 +134,7 @@ export function handWrittenFacts(given: Partial<WorldOptions> = {}): Facts {
     faults: present([]),
     settle: present({ healedUs: endUs - 18_000_000, drainedUs: endUs - 17_000_000, boundMs: 10_000, open: [], quiesced: true, quiesceProblems: [] }),
     metrics: present({}),
+    lottery: present([]),
   };
 }
 

@@ -35,6 +35,7 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       rules: plan.rules,
       admission: admissionOf(plan.tuning),
       failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: breakerBoundMs(plan.tuning) },
+      waitingRoom: plan.tuning.funnel.layers['waiting-room'] ? { seed: plan.tuning.funnel.waitingRoom.seed, places: plan.tuning.funnel.waitingRoom.places } : null,
       clock,
       invariants: judgesOfRun(plan.scenario.invariants, plan.faults, plan.tuning.funnel),
       serviceLevels: plan.scenario.serviceLevels,

@@ -20,7 +20,7 @@ import { FACT_DOCUMENTS, ROW_FILES, RUN_FILES, type RowFile } from './run-layout
 
 const RUN_SHAPE: ShapeOf<RunFacts> = {
   scenario: 'string', namespace: 'object', load: 'object', stock: 'number', strategies: 'object', rules: 'object', admission: 'object?',
-  failClosed: 'object', clock: 'object', invariants: 'array', serviceLevels: 'array',
+  failClosed: 'object', waitingRoom: 'object?', clock: 'object', invariants: 'array', serviceLevels: 'array',
 };
 const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
   healedUs: 'number', drainedUs: 'number?', boundMs: 'number', open: 'array', quiesced: 'boolean', quiesceProblems: 'array',
@@ -139,6 +139,7 @@ export async function readFacts(directory: string, readHistory: HistoryReader): 
     faults: await unlessAbsent('faults', (folder) => rowsOf(folder, ROW_FILES.faults)),
     settle: await unlessAbsent('settle', (folder) => readDocument<SettleFacts>(folder, FACT_DOCUMENTS.settle, SETTLE_SHAPE)),
     metrics: await unlessAbsent('metrics', readMetrics),
+    lottery: await unlessAbsent('lottery', (folder) => rowsOf(folder, ROW_FILES.lottery)),
   };
 }
 

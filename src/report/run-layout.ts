@@ -8,6 +8,7 @@ import type {
   OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow, TokenRow, UnmatchedPaymentRow,
 } from '../facts/store-facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
+import type { LotteryDraw } from '../facts/lottery.js';
 import type { ShapeOf } from './evidence-file.js';
 
 export const RUN_FILES = {
@@ -176,7 +177,12 @@ const faults: RowFile<FaultRecord> = {
   },
 };
 
+const lottery: RowFile<LotteryDraw> = {
+  path: 'facts/lottery.ndjson',
+  shape: { gateway: 'string', round: 'string', skuId: 'string', seed: 'number', places: 'number', drawnAtMs: 'number', entered: 'array', drawn: 'array' },
+};
+
 export const ROW_FILES = {
-  redisRecords, redisUsers, kafkaOrders, kafkaEvents, kafkaCloses, kafkaDeadLetters, commitLog, faults,
+  redisRecords, redisUsers, kafkaOrders, kafkaEvents, kafkaCloses, kafkaDeadLetters, commitLog, faults, lottery,
   postgres: { orders, reservations, inventory, tokens, ledger, inbox, outbox, compensations, payments, unmatchedPayments, deadLetters, itemMismatches },
 } as const;

@@ -30,7 +30,7 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
       requestTimeoutMs: 5_000, connections: 8, pollIntervalMs: 500, pollsMax: 3, payers: null, permits: null,
     },
     rules: { restockOnCancel: true, rebuyAfterCancel: false },
-    admission: { maxOldestAgeMs: 3_000, controlPeriodMs: 200 }, failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
+    admission: { maxOldestAgeMs: 3_000, controlPeriodMs: 200 }, failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null }, waitingRoom: { seed: 7, places: 1 },
     clock: { atStart: { monoUs: 1, wallUs: 1_700_000_000_000_000 }, atEnd: { monoUs: 11, wallUs: 1_700_000_000_000_010 }, boundUs: 2_000 },
     invariants: ['no-oversell'], serviceLevels: [{ name: 'api-p99', bound: 500 }],
   },
@@ -96,6 +96,7 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
   faults: present([SAMPLE_FAULT]),
   settle: present({ healedUs: 9_000, drainedUs: null, boundMs: 20_000, open: ['lag 3'], quiesced: true, quiesceProblems: [] }),
   metrics: present({ 'gateway-1': { 'requests_total{code="QUEUED"}': 3, ratio: Number.NaN, limit: Number.POSITIVE_INFINITY } }),
+  lottery: present([{ gateway: 'gateway-1', round: 'gateway-1/1700000000000/1', skuId: '2', seed: 7, places: 1, drawnAtMs: 1_700_000_000_500, entered: ['r42-0', 'r42-1'], drawn: ['r42-1'] }]),
 };
 
 export const SAMPLE_WITNESS: WitnessOfViolation = {

@@ -43,6 +43,7 @@ export async function saveFacts(directory: string, facts: Facts): Promise<void> 
     }
   }
   if (facts.commitLog.present) await rows(ROW_FILES.commitLog.path, facts.commitLog.value.transactions);
+  if (facts.lottery.present) await rows(ROW_FILES.lottery.path, facts.lottery.value);
   const absent: Partial<Record<EvidenceName, string>> = {};
   for (const name of EVIDENCE_NAMES) {
     const evidence = facts[name];

@@ -2,14 +2,18 @@
  * Step 8: reads the facts from each store, side by side, each on its own direct connection. A store that cannot be read whole is missing
  * evidence with its reason, and never an empty list: a judge that needs it says unknown.
  */
+import { join } from 'node:path';
+
 import type { Evidence, CommitLogFacts, KafkaFacts, PostgresFacts, RedisFacts } from '../../facts/store-facts.js';
 import type { HistoryFacts } from '../../facts/history.js';
+import type { LotteryDraw } from '../../facts/lottery.js';
 import type { StackDescription } from '../../facts/stack-description.js';
 import { readHistory } from '../../load/read-history.js';
 import type { RunPlan } from '../run-plan.js';
 import { directRedis, withPostgres } from '../store-clients.js';
 import { harvestCommitLog } from './commit-log.js';
 import { harvestKafka } from './kafka.js';
+import { harvestLottery } from './lottery.js';
 import { harvestPostgres } from './postgres.js';
 import { harvestRedis } from './redis.js';
 
@@ -19,6 +23,7 @@ export interface HarvestedFacts {
   readonly kafka: Evidence<KafkaFacts>;
   readonly postgres: Evidence<PostgresFacts>;
   readonly commitLog: Evidence<CommitLogFacts>;
+  readonly lottery: Evidence<readonly LotteryDraw[]>;
 }
 
 export async function evidenceOf<T>(work: () => Promise<T>): Promise<Evidence<T>> {
@@ -40,12 +45,13 @@ export async function harvestAll(plan: RunPlan, stack: StackDescription, directo
       redis.disconnect();
     }
   };
-  const [history, redis, kafka, postgres, commitLog] = await Promise.all([
+  const [history, redis, kafka, postgres, commitLog, lottery] = await Promise.all([
     evidenceOf(() => Promise.resolve(readHistory(directory, plan.load))),
     evidenceOf(fromRedis),
     evidenceOf(() => harvestKafka(stack.direct.kafka, plan.namespace)),
     evidenceOf(() => withPostgres(stack.direct.postgres, database, harvestPostgres)),
     evidenceOf(() => withPostgres(stack.direct.postgres, database, (client) => harvestCommitLog(client, id))),
+    evidenceOf(() => harvestLottery(join(directory, 'logs'))),
   ]);
-  return { history, redis, kafka, postgres, commitLog };
+  return { history, redis, kafka, postgres, commitLog, lottery };
 }

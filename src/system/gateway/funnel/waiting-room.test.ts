@@ -13,9 +13,10 @@ function world(tuning: { places?: number; participantsMax?: number } = {}) {
     tuning: { windowMs: 500, seed: 7, places: 3, participantsMax: 1_000, ...tuning },
     log: (_level, text, fields) => lines.push({ text, ...fields }),
     instance: 'gateway-1',
+    startedAtMs: 42,
     after: (_delayMs, then) => timers.push(then),
   });
-  const enter = async (requestId: string): Promise<string> => said(await room.pass(aRequest({ requestId })));
+  const enter = async (requestId: string, userId = requestId): Promise<string> => said(await room.pass(aRequest({ requestId, userId })));
   return { room, lines, timers, enter };
 }
 
@@ -38,10 +39,11 @@ test('the log is enough to draw again, by anybody, with the same end', async () 
   const answers = Promise.all(Array.from({ length: 700 }, (_value, index) => enter(`r${String(index)}`)));
   timers[0]?.();
   const told = await answers;
-  const [head, ...pages] = lines;
-  expect(head).toMatchObject({ text: 'lottery: drawn', seed: 7, places: 200, participants: 700, drawn: 200, round: 'gateway-1/1', skuId: '70' });
+  const seal = lines.at(-1);
+  const pages = lines.slice(0, -1);
+  expect(seal).toMatchObject({ text: 'lottery: drawn', seed: 7, places: 200, participants: 700, drawn: 200, round: 'gateway-1/42/1', skuId: '70' });
   const idsOf = (won: boolean): string[] => pages.filter((page) => page['won'] === won).flatMap((page) => String(page['requestIds']).split(' '));
-  const again = draw(7, '70', String(head?.['round']), [...idsOf(true), ...idsOf(false)].sort(), 200);
+  const again = draw(7, '70', String(seal?.['round']), [...idsOf(true), ...idsOf(false)].sort(), 200);
   expect(again).toEqual(new Set(idsOf(true)));
   expect(told.map((answer, index) => (answer === 'passed' ? `r${String(index)}` : null)).filter((id) => id !== null).sort()).toEqual(idsOf(true).sort());
 });
@@ -57,11 +59,30 @@ test('neither the order of arrival nor a second try within the window helps', ()
 
 test('a repeat within the window hears the same as the first', async () => {
   const { timers, enter } = world({ places: 1 });
-  const answers = Promise.all(['a', 'b', 'a', 'b'].map(enter));
+  const answers = Promise.all(['a', 'b', 'a', 'b'].map((requestId) => enter(requestId)));
   timers[0]?.();
   const [a, b, again, bAgain] = await answers;
   expect([again, bAgain]).toEqual([a, b]);
   expect(a).not.toBe(b);
+});
+
+test('more request ids of one user are no more tickets', async () => {
+  const { timers, enter } = world({ places: 2 });
+  const first = enter('a', 'one');
+  expect(await enter('b', 'one')).toBe('QUEUE_FULL');
+  const other = enter('c', 'two');
+  timers[0]?.();
+  expect([await first, await other]).toEqual(['passed', 'passed']);
+});
+
+test('nobody is answered before the evidence is written', async () => {
+  const { timers, enter, lines } = world();
+  let toldAfter = -1;
+  const answer = enter('a').then(() => (toldAfter = lines.length));
+  timers[0]?.();
+  expect(lines.at(-1)).toMatchObject({ text: 'lottery: drawn' });
+  await answer;
+  expect(toldAfter).toBe(lines.length);
 });
 
 test('a full room says so at once', async () => {
