@@ -21,7 +21,7 @@ function buildProgram(finish: (code: number) => void): Command {
     .exitOverride()
     .showHelpAfterError('(see --help)');
 
-  const run = program.command('run').description('run a scenario: start the stack, storm, break, judge, report').argument('<scenario>', 'see `seckill-lab list`');
+  const run = program.command('run').description('run a scenario: start the stack, storm, break, judge, report').argument('[scenario]', 'see `seckill-lab list`; may be left out where a plan names it');
   for (const [key, row] of Object.entries(RUN_OPTIONS)) {
     const option = new Option(row.flag, row.help);
     if (key === 'fault') option.argParser(collect);
@@ -30,11 +30,12 @@ function buildProgram(finish: (code: number) => void): Command {
   run
     .option('--report-dir <folder>', 'where run folders go', 'reports')
     .option('--stack-file <file>', 'use the running stack that this file describes (see `up`)')
+    .option('--plan <file>', 'YAML or JSON: scenario, seed, options, faults, mutant; the manifest of every run holds its own')
     .option('--mutant <name>', 'remove a guard on purpose and see which judge notices (see `list`)')
     .option('--keep-running', 'leave the servers running after the run and print how to reach and end them')
     .option('--plain', 'progress as plain lines, never the live view')
     .option('--json', 'print the verdict document alone on stdout')
-    .action(async (scenario: string, options: Record<string, unknown>) => {
+    .action(async (scenario: string | undefined, options: Record<string, unknown>) => {
       const { runRun } = await import('./commands/run.js');
     finish(await runRun(scenario, options, process.argv, processIo));
     });

@@ -5,6 +5,7 @@ import type { LabEventListener } from '../facts/lab-event.js';
 import { abortError } from '../lab/abort.js';
 import type { StackSource } from '../lab/bring-up-stack.js';
 import { runExperiment } from '../lab/run-experiment.js';
+import { faultProblems, rawOptionsOf, readPlanFile } from '../lab/plan-file.js';
 import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
 import { planRun } from '../lab/run-plan.js';
 import { MUTANTS } from '../mutants/registry.js';
@@ -23,14 +24,25 @@ interface Request {
 }
 
 /** Everything wrong with the command line, reported at once. */
-function checkedRequest(scenarioName: string, raw: Readonly<Record<string, unknown>>): Request {
+async function checkedRequest(named: string | undefined, onCommandLine: Readonly<Record<string, unknown>>): Promise<Request> {
   const problems: string[] = [];
-  const scenario = scenarioNamed(scenarioName);
-  if (scenario === null) problems.push(`there is no scenario ${JSON.stringify(scenarioName)}; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
+  const planFile = onCommandLine['plan'];
+  const plan = typeof planFile === 'string' ? await readPlanFile(planFile) : null;
+  const raw: Readonly<Record<string, unknown>> = plan === null ? onCommandLine : { ...rawOptionsOf(plan), ...(plan.mutant === undefined ? {} : { mutant: plan.mutant }), ...onCommandLine };
+  if (plan !== null && named !== undefined && named !== plan.scenario) problems.push(`the plan is for ${plan.scenario}, not for ${named}`);
+  const scenarioName = named ?? plan?.scenario ?? '';
+  const found = scenarioNamed(scenarioName);
+  const scenario = found === null || plan?.faults === undefined ? found : { ...found, faults: plan.faults };
+  if (scenarioName === '') problems.push(`no scenario is named; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
+  else if (scenario === null) problems.push(`there is no scenario ${JSON.stringify(scenarioName)}; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
   const mutant = typeof raw['mutant'] === 'string' ? raw['mutant'] : null;
   if (mutant !== null && !MUTANTS.some((known) => known.name === mutant)) {
     problems.push(`there is no mutant ${JSON.stringify(mutant)}; there are ${MUTANTS.map((known) => known.name).join(', ')}`);
   }
+  const added = Array.isArray(raw['fault']) ? raw['fault'].map(String) : [];
+  // Malformed ones are told by the options; what is left to say is which cannot run together.
+  const wellFormed = added.filter((text) => faultProblems([text]).length === 0);
+  problems.push(...faultProblems([...(scenario?.faults ?? []), ...wellFormed]));
   const options = parseRunOptions(raw, problems);
   if (scenario === null) throw new Error('an unknown scenario was not reported');
   return { scenario, options, mutant };
@@ -66,8 +78,8 @@ function listenForAbort(abort: AbortController): () => void {
   };
 }
 
-export async function runRun(scenarioName: string, raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
-  const { scenario, options, mutant } = checkedRequest(scenarioName, raw);
+export async function runRun(scenarioName: string | undefined, raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
+  const { scenario, options, mutant } = await checkedRequest(scenarioName, raw);
   const plan = planRun(scenario, options, mutant);
   const wantsJson = raw['json'] === true;
   const store = await createRunFolder(typeof raw['reportDir'] === 'string' ? raw['reportDir'] : 'reports', scenario.name, plan.startedAt, plan.seed);

@@ -1,4 +1,5 @@
 /** Where a run's files go; implemented on disk by `src/report/run-folder.ts`. The lab writes through this port only. */
+import type { ExperimentPlan } from './experiment-plan.js';
 import type { Facts } from './facts.js';
 import type { LabEvent } from './lab-event.js';
 import type { LoadSpec } from './load-spec.js';
@@ -18,6 +19,8 @@ export interface Manifest {
   readonly machine: Readonly<Record<string, string | number>>;
   readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   readonly load: LoadSpec;
+  /** The run as a plan file would say it. */
+  readonly plan: ExperimentPlan;
   readonly clockAtStart: ClockPair;
 }
 

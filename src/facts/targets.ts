@@ -6,6 +6,7 @@ import type { EventType } from '../domain/reason-codes.js';
 import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
+import type { DatabaseTarget, DiskTarget } from './database-target.js';
 import type { ServerName } from './stack-description.js';
 
 export interface ToxicSpec {
@@ -54,6 +55,10 @@ export interface ServerTarget {
   kill(): Promise<void>;
   /** Starts it again on the same address and data; resolves when it is ready. */
   start(): Promise<void>;
+  /** A process of it runs. */
+  isRunning(): Promise<boolean>;
+  /** Its next end is no death to anybody: a fault is about to make it end by itself. */
+  expectEnd(): Promise<void>;
 }
 
 export interface StepHit {
@@ -112,6 +117,18 @@ export interface RoleTarget {
   /** Answers a `cut`: the toxic is armed, the process goes on. */
   goOn(hit: StepHit): void;
   exits(): readonly RoleExit[];
+  /** Its metrics as `name{labels}` → value; empty when it does not answer. */
+  metrics(): Promise<Readonly<Record<string, number>>>;
+  /** What its own clock says; null when it does not answer within 5 s. */
+  clock(): Promise<RoleClock | null>;
+}
+
+/** The clock of a role process as the process reads it. */
+export interface RoleClock {
+  /** How far it is ahead of the clock of the lab; negative: behind. */
+  readonly aheadMs: number;
+  /** How often the system has asked it so far. */
+  readonly reads: number;
 }
 
 /** Read-only looks at the servers over direct connections, for predictions and proofs. */
@@ -124,6 +141,10 @@ export interface Witness {
   answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
   /** True when a new connection to the address is refused, false when it is accepted (and closed again at once). */
   refuses(address: HostPort): Promise<boolean>;
+  /** How far the log of a server has got; for `loggedSince`. */
+  logEnd(server: ServerName): Promise<number>;
+  /** What a server has logged from there on. LabError where its log cannot be read. */
+  loggedSince(server: ServerName, from: number): Promise<string>;
   /** Orders of the run that wait for their money: CREATED or PAYING. */
   unpaidOrders(): Promise<number>;
 }
@@ -162,6 +183,27 @@ export interface RedisPair {
   addressOf(server: RedisServer): HostPort;
 }
 
+export type EvictionPolicy = 'noeviction' | 'allkeys-lru' | 'allkeys-random';
+
+/** The memory of the Redis that is the primary, over a direct connection. */
+export interface RedisMemory {
+  /** Forgets every script. */
+  flushScripts(): Promise<void>;
+  cachedScripts(): Promise<number>;
+  /** How often the server has answered NOSCRIPT since it started. */
+  scriptMisses(): Promise<number>;
+  /** Which keys of the run there are: `stock`, `meta`, `requests`, `users`, `pending`. */
+  keys(): Promise<readonly string[]>;
+  /** Sets the policy and how much memory is left from now on; null: no bound. */
+  setBound(policy: EvictionPolicy, leftBytes: number | null): Promise<void>;
+  /** Keys evicted since the server started. */
+  evicted(): Promise<number>;
+  /** Writes keys of the lab's own with a life of a minute, so that memory is asked for; resolves when the server took them or refused. */
+  fill(bytes: number): Promise<void>;
+  /** Takes the last bytes off the append-only file of a primary that is not running; resolves with how many it took. */
+  cutTail(bytes: number): Promise<number>;
+}
+
 /** What can be made wrong in Redis behind the system's back; each is a kind of difference that a reconciler repairs. */
 export const TAMPER_KINDS = [
   'order-without-redis-record', 'redis-record-damaged', 'redis-state-behind', 'held-in-pg-returned-in-redis', 'user-mark-missing', 'user-mark-orphan', 'stock-counter-off',
@@ -184,5 +226,8 @@ export interface Targets {
   readonly redelivery: Redelivery;
   readonly poison: Poison;
   readonly redis: RedisPair;
+  readonly redisMemory: RedisMemory;
   readonly tampering: Tampering;
+  readonly database: DatabaseTarget;
+  disk(server: 'postgres' | 'kafka'): DiskTarget;
 }

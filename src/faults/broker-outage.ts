@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { ROLE_NAMES } from '../domain/roles.js';
 import { defineFault } from './fault.js';
+import { holdsLinksTo, holdsServer } from './fault-holds.js';
 import { linkOutage } from './link-outage.js';
 import { durationMs, startTime } from './option-values.js';
 import { serverFreeze } from './server-freeze.js';
@@ -23,6 +24,7 @@ export const brokerOutage = defineFault({
   }),
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => (options.mode === 'proxy' ? holdsLinksTo('kafka', options.role, options) : [holdsServer('kafka', options)]),
   predict: ({ mode }) =>
     mode === 'freeze'
       ? 'the broker is seen stopped and gives no answer on its direct connection'

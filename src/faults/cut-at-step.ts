@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { STEPS } from '../domain/steps.js';
 import type { StepHit, ToxicSpec } from '../facts/targets.js';
 import { defineFault } from './fault.js';
+import { holdsLink } from './fault-holds.js';
 import { lostBytes, until } from './observation.js';
 import { linkOption, stepOption } from './option-values.js';
 import { disarmAll, strikeHits, strikeOptions, strikePlans } from './step-strikes.js';
@@ -29,6 +30,7 @@ export const cutAtStep = defineFault({
   }),
   startsAfterMs: () => 0,
   strikesAsked: (options) => options.times,
+  holds: (options) => [holdsLink(options.link, { t: 0 })],
   predict: (options) => `${String(options.times)} step lines of ${options.step}, and each time bytes of ${options.link} enter the proxy ${options.stream} and never leave it`,
   plans: (options, id, instances) => strikePlans(options, 'cut', id, instances),
   begin: (options, { id, targets, clock }) => {

@@ -3,7 +3,8 @@ import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { ServerName } from '../facts/stack-description.js';
-import type { LinkCounters, LinkTarget, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
+import type { LinkCounters, LinkTarget, RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
+import { FakeDatabase, FakeDisk, FakeRedisMemory } from './fake-stores.test-support.js';
 import type { FaultClock } from './fault.js';
 
 /** Time that passes only when somebody waits; a wait still gives way to other work. */
@@ -135,6 +136,14 @@ export class FakeRole implements RoleTarget {
   exits(): readonly RoleExit[] {
     return this.seenExits;
   }
+  figures: Record<string, number> = {};
+  ownClock: RoleClock | null = { aheadMs: 0, reads: 1 };
+  metrics(): Promise<Record<string, number>> {
+    return Promise.resolve(this.figures);
+  }
+  clock(): Promise<RoleClock | null> {
+    return Promise.resolve(this.ownClock);
+  }
 }
 
 export class FakeServer implements ServerTarget {
@@ -165,9 +174,20 @@ export class FakeServer implements ServerTarget {
     this.dead = false;
     return Promise.resolve();
   }
+  isRunning(): Promise<boolean> {
+    return Promise.resolve(!this.dead);
+  }
+  expectEnd(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 export interface FakeTargets extends Targets {
+  readonly fakeDatabase: FakeDatabase;
+  readonly fakeMemory: FakeRedisMemory;
+  readonly disks: Readonly<Record<'postgres' | 'kafka', FakeDisk>>;
+  /** What servers write into their logs from now on. */
+  logged: string;
   readonly links: ReadonlyMap<LinkName, FakeLink>;
   fakeLink(name: LinkName): FakeLink;
   fakeServer(name: ServerName): FakeServer;
@@ -199,7 +219,17 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     servers.set(name, server);
     return server;
   };
+  const fakeDatabase = new FakeDatabase();
+  const fakeMemory = new FakeRedisMemory();
+  const disks = { postgres: new FakeDisk(), kafka: new FakeDisk() };
   const targets: FakeTargets = {
+    fakeDatabase,
+    fakeMemory,
+    disks,
+    logged: '',
+    database: fakeDatabase,
+    redisMemory: fakeMemory,
+    disk: (server) => disks[server],
     links,
     fakeLink,
     fakeServer,
@@ -220,6 +250,8 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
       ordersStoredSince: () => Promise.resolve(targets.stored),
       answers: (server) => Promise.resolve(!fakeServer(server).frozen && !fakeServer(server).dead),
       refuses: (address) => Promise.resolve([...links.values()].some((link) => link.listen === address && !link.enabled)),
+      logEnd: () => Promise.resolve(0),
+      loggedSince: () => Promise.resolve(targets.logged),
       unpaidOrders: () => Promise.resolve(targets.unpaid),
     },
     redelivery: {

@@ -57,6 +57,20 @@ export interface FaultInHand {
   prove(): Promise<FaultProof>;
 }
 
+/**
+ * What a fault needs for itself while it lasts; two faults that hold the same thing at the same time are refused (`fault-conflicts.ts`). A shared hold gets
+ * along with other shared ones: a row lock needs PostgreSQL to run, and does not mind a second lock.
+ */
+export interface FaultHold {
+  readonly kind: 'server' | 'link' | 'role';
+  /** `postgres`, `gateway-redis`, `consumer-1`. */
+  readonly name: string;
+  readonly shared: boolean;
+  /** After the start of the storm; `toMs` Infinity: as long as it takes. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export interface FaultDefinition<Schema extends z.ZodObject> {
   readonly name: string;
   /** One line for `seckill-lab list`. */
@@ -68,6 +82,8 @@ export interface FaultDefinition<Schema extends z.ZodObject> {
   /** When after the start of the storm, milliseconds. */
   startsAfterMs(options: z.output<Schema>): number;
   strikesAsked(options: z.output<Schema>): number;
+  /** Left out: it gets along with every other fault. */
+  holds?(options: z.output<Schema>): readonly FaultHold[];
   /** What has to move if it lands, in words. */
   predict(options: z.output<Schema>): string;
   /** Armed before the processes start; `instances` are all that will run. */
@@ -82,6 +98,7 @@ export interface BoundFault {
   readonly options: Readonly<Record<string, string | number>>;
   readonly startsAfterMs: number;
   readonly strikesAsked: number;
+  readonly holds: readonly FaultHold[];
   readonly prediction: string;
   plans(id: string, instances: readonly RoleInstance[]): readonly AimedPlan[];
   begin(surroundings: FaultSurroundings): FaultInHand;
@@ -116,6 +133,7 @@ export function defineFault<Schema extends z.ZodObject>(definition: FaultDefinit
           options: { ...shown, ...raw },
           startsAfterMs: definition.startsAfterMs(options),
           strikesAsked: definition.strikesAsked(options),
+          holds: definition.holds?.(options) ?? [],
           prediction: definition.predict(options),
           plans: (id, instances) => definition.plans?.(options, id, instances) ?? [],
           begin: (surroundings) => definition.begin(options, surroundings),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { roleOfInstance } from '../domain/roles.js';
 import type { RoleTarget } from '../facts/targets.js';
 import { defineFault } from './fault.js';
+import { holdsRole } from './fault-holds.js';
 import { until } from './observation.js';
 import { durationMs, instanceOption, startTime } from './option-values.js';
 
@@ -25,6 +26,7 @@ export const freezeRole = defineFault({
   schema: z.strictObject({ t: startTime, s: durationMs('s').default(3_000), role: instanceOption }),
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => [holdsRole(options.role, options)],
   predict: (options) => `${options.role} is seen stopped at both ends of the window and reaches no step in between`,
   begin: (options, { targets, clock }) => {
     const target = targets.roles(roleOfInstance(options.role)).find((role) => role.instance === options.role);

@@ -11,6 +11,7 @@ import { ROLE_NAMES, type LinkName } from '../domain/roles.js';
 import { STEPS, STEP_NAMES } from '../domain/steps.js';
 import type { LinkCounters, Targets, ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultInHand, type FaultSurroundings } from './fault.js';
+import { holdsLink } from './fault-holds.js';
 import { countedBytes, lostBytes, until } from './observation.js';
 import { durationMs, linkOption, startTime, wholeNumber } from './option-values.js';
 
@@ -114,6 +115,7 @@ export const linkToxic = defineFault({
   schema,
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => [holdsLink(options.link, options)],
   predict: (options) =>
     LOSES_DATA.includes(options.type)
       ? `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`

@@ -11,6 +11,7 @@ import { z } from 'zod';
 
 import type { LinkTarget, Targets, ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultClock, type FaultSurroundings } from './fault.js';
+import { holdsLink } from './fault-holds.js';
 import { lostBytes, until } from './observation.js';
 import { durationMs, startTime, wholeNumber } from './option-values.js';
 
@@ -85,6 +86,7 @@ export const loseProduceAck = defineFault({
   }),
   startsAfterMs: (options) => options.t,
   strikesAsked: (options) => options.n,
+  holds: (options) => [holdsLink('gateway-kafka', { t: options.t })],
   predict: (options) => `${String(options.n)} times: the broker appends to the orders topic while the toxic is armed, and bytes from the broker enter the gateway's proxy and never leave it`,
   begin: (options, surroundings) => {
     const { id, targets, clock } = surroundings;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { ROLE_NAMES } from '../domain/roles.js';
 import { defineFault } from './fault.js';
+import { holdsLinksTo, holdsServer } from './fault-holds.js';
 import { linkOutage } from './link-outage.js';
 import { durationMs, startTime } from './option-values.js';
 import { serverFreeze } from './server-freeze.js';
@@ -22,6 +23,7 @@ export const redisDown = defineFault({
   }),
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => (options.mode === 'proxy' ? holdsLinksTo('redis', options.role, options) : [holdsServer('redis-primary', options)]),
   predict: (options) =>
     options.mode === 'freeze'
       ? 'the server is seen stopped and gives no answer on its direct connection'

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { linkName } from '../domain/roles.js';
 import type { ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultInHand, type FaultSurroundings } from './fault.js';
+import { holdsLink, holdsServer } from './fault-holds.js';
 import { until } from './observation.js';
 import { rolesUsing, startTime, wholeNumber } from './option-values.js';
 
@@ -89,6 +90,7 @@ export const redisFailover = defineFault({
   schema: z.strictObject({ t: startTime, lose: wholeNumber(1, 1_000_000).default(500) }),
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => [holdsLink('replication', options), holdsServer('redis-primary', options)],
   predict: (options) => `at least ${String(options.lose)} reservations that the primary acknowledged are not on the replica that takes over`,
   begin: (options, surroundings) => failover(options.lose, surroundings),
 });

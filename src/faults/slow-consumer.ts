@@ -7,6 +7,7 @@
 import { z } from 'zod';
 
 import { defineFault } from './fault.js';
+import { holdsLink } from './fault-holds.js';
 import { toxicName, toxicOnLink } from './link-toxic.js';
 import { durationMs, startTime, wholeNumber } from './option-values.js';
 
@@ -22,6 +23,7 @@ export const slowConsumer = defineFault({
   }),
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
+  holds: (options) => [holdsLink('consumer-postgres', options)],
   predict: () => 'the toxic is seen on consumer-postgres and the consumer goes through steps that use the link meanwhile',
   begin: ({ s, latency, rate }, surroundings) => {
     const name = toxicName(surroundings.id);

@@ -45,6 +45,8 @@ const redisServer: ServerTarget = {
   isFrozen: () => Promise.resolve(redisFrozen),
   kill: () => Promise.reject(new Error('not in these tests')),
   start: () => Promise.reject(new Error('not in these tests')),
+  isRunning: () => Promise.resolve(true),
+  expectEnd: () => Promise.reject(new Error('not in these tests')),
 };
 let redisFrozen = false;
 function signalRedis(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
@@ -76,6 +78,8 @@ function fakeRole(instance: RoleInstance, steps: Partial<Record<StepName, number
     disarm: nothing,
     goOn: () => undefined,
     exits: () => [],
+    metrics: () => Promise.resolve({}),
+    clock: () => Promise.resolve(null),
   });
 }
 

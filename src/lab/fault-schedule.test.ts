@@ -15,6 +15,7 @@ function fault(name: string, startsAfterMs: number, hand: Partial<FaultInHand>):
     options: {},
     startsAfterMs,
     strikesAsked: 1,
+    holds: [],
     prediction: `${name} bites`,
     plans: () => [],
     begin: () => ({

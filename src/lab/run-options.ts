@@ -37,6 +37,19 @@ export interface OptionRow {
   readonly schema: z.ZodType;
 }
 
+/** Options that are numbers here and times on the command line. */
+const MILLISECONDS: readonly string[] = ['duration'];
+
+/** Checked options as they are written in a plan: without seed and faults, which have places of their own there. */
+export function optionTexts(options: RunOptions): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(
+    Object.entries(options).flatMap(([key, value]: [string, unknown]): [string, string | number][] => {
+      if (key === 'fault' || key === 'seed' || (typeof value !== 'string' && typeof value !== 'number')) return [];
+      return [[key, MILLISECONDS.includes(key) ? `${String(value)}ms` : value]];
+    }),
+  );
+}
+
 /** Flags of `run` with their checks. A scenario's own values stand where a flag is not given. */
 export const RUN_OPTIONS = {
   rate: { flag: '--rate <perSecond>', help: 'arrivals per second', schema: positiveInteger(1_000_000) },

@@ -6,13 +6,14 @@ import { cpus, totalmem, type as osType, release } from 'node:os';
 import { namespaceOf, type Namespace } from '../domain/namespace.js';
 import { DEFAULT_TUNING, type RoleTuning, type Strategies } from '../domain/role-config.js';
 import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js';
+import { PLAN_SCHEMA_VERSION, type ExperimentPlan } from '../facts/experiment-plan.js';
 import type { ActivityRules } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import type { Manifest } from '../facts/run-store.js';
 import { USUAL_RULES, type Scenario } from '../scenarios/scenario.js';
 import { gitState, toolVersions } from './provenance.js';
 import { readClockPair } from './host-clock.js';
-import type { RunOptions } from './run-options.js';
+import { optionTexts, type RunOptions } from './run-options.js';
 
 export interface RunPlan {
   readonly runId: string;
@@ -84,6 +85,19 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
   };
 }
 
+/** The run as a plan file would say it, all defaults filled in: `run --plan` on it is the same run again. */
+export function experimentPlanOf(plan: RunPlan, options: RunOptions): ExperimentPlan {
+  const { scenario, seed, load, stock, faults, mutant } = plan;
+  return {
+    schemaVersion: PLAN_SCHEMA_VERSION,
+    scenario: scenario.name,
+    seed,
+    options: { ...optionTexts(options), ...optionTexts({ rate: load.ratePerSecond, duration: load.durationMs, stock, transport: load.transport }) },
+    faults,
+    ...(mutant === null ? {} : { mutant }),
+  };
+}
+
 /** What is written before anything starts, so that a run that dies can still be told from another. */
 export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunOptions): Manifest {
   return {
@@ -98,6 +112,7 @@ export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunO
     machine: { system: osType(), release: release(), cores: cpus().length, model: cpus()[0]?.model ?? 'unknown', memoryBytes: totalmem() },
     options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     load: plan.load,
+    plan: experimentPlanOf(plan, options),
     clockAtStart: readClockPair(),
   };
 }

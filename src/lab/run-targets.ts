@@ -4,16 +4,19 @@ import type { Namespace } from '../domain/namespace.js';
 import type { LinkName } from '../domain/roles.js';
 import type { ServerName, StackDescription } from '../facts/stack-description.js';
 import type { LinkTarget, RedisServer, ServerTarget, Targets } from '../facts/targets.js';
+import { createDatabaseTarget } from './database-target.js';
+import { kafkaDisk, postgresDisk } from './disk-target.js';
 import { createPoison } from './poison.js';
 import type { RoleSupervisor } from './role-supervisor.js';
 import { createRedelivery } from './redelivery.js';
+import { createRedisMemory } from './redis-memory.js';
 import { createRedisPair } from './redis-pair.js';
 import { createTampering } from './tampering.js';
 import { openWitness } from './witness.js';
 
 /** The part of a stack handle that faults need; `LocalStack` has it. */
 export interface FaultableStack {
-  readonly description: Pick<StackDescription, 'direct'>;
+  readonly description: Pick<StackDescription, 'direct' | 'servers'>;
   server(name: ServerName): ServerTarget;
   link(lane: number, name: LinkName | 'replication'): LinkTarget;
   setRedisPrimary(name: RedisServer): void;
@@ -30,7 +33,8 @@ export function runTargets(of: { readonly stack: FaultableStack; readonly lane: 
   const { direct } = stack.description;
   // After a failover the witness asks the Redis that is the primary then.
   const current = { ...direct, get redisPrimary() { return stack.description.direct.redisPrimary; } };
-  const witness = openWitness(current, of.namespace);
+  const { servers } = stack.description;
+  const witness = openWitness(current, of.namespace, (server) => servers[server].logFile);
   return {
     link: (name) => stack.link(lane, name),
     server: (name) => stack.server(name),
@@ -39,7 +43,10 @@ export function runTargets(of: { readonly stack: FaultableStack; readonly lane: 
     redelivery: createRedelivery(direct, of.namespace),
     poison: createPoison(direct, of.namespace),
     redis: createRedisPair(stack, of.namespace, of.sku),
+    redisMemory: createRedisMemory(current, servers['redis-primary'].directory, of.namespace, of.sku),
     tampering: createTampering(current, of.namespace, of.sku),
+    database: createDatabaseTarget(direct.postgres, of.namespace),
+    disk: (server) => (server === 'kafka' ? kafkaDisk(stack.description) : postgresDisk(stack.description, of.namespace)),
     close: () => witness.close(),
   };
 }

@@ -13,7 +13,7 @@ import type { StepCounter } from './roles/step-counts.js';
 
 export interface StepPlanObserver extends StepObserver {
   /** Handles a line of the lab. */
-  told(line: Exclude<LineToRole, { kind: 'start' }>): void;
+  told(line: Exclude<LineToRole, { kind: 'start' | 'tell-clock' }>): void;
 }
 
 export interface ObserverSurroundings {

@@ -1,4 +1,5 @@
 /** The lab's looks at the servers over direct connections, never through a proxy: predictions and proofs of faults rest on them. */
+import { open, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import pg from 'pg';
 import type { Admin } from 'kafkajs';
@@ -7,6 +8,7 @@ import type { Namespace } from '../domain/namespace.js';
 import type { HostPort, PostgresAddress } from '../domain/role-config.js';
 import { OrderStatus } from '../domain/status-codes.js';
 import { LabError } from '../facts/lab-error.js';
+import type { ServerName } from '../facts/stack-description.js';
 import type { Witness } from '../facts/targets.js';
 import { createKafka } from '../system/order-log/kafka-client.js';
 import { withPostgres } from './store-clients.js';
@@ -25,7 +27,7 @@ export interface OpenWitness extends Witness {
 }
 
 /** Opens nothing until it is asked. */
-export function openWitness(direct: WitnessAddresses, { ordersTopic, database }: Pick<Namespace, 'ordersTopic' | 'database'>): OpenWitness {
+export function openWitness(direct: WitnessAddresses, { ordersTopic, database }: Pick<Namespace, 'ordersTopic' | 'database'>, logFileOf: (server: ServerName) => string | null): OpenWitness {
   const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0, onSocket: (socket) => socket.unref() });
   let admin: Promise<Admin> | null = null;
   const connectedAdmin = (): Promise<Admin> => {
@@ -89,6 +91,8 @@ export function openWitness(direct: WitnessAddresses, { ordersTopic, database }:
           else reject(new LabError('STACK_GONE', `no clear answer from ${address.host}:${String(address.port)}: ${error.message}`, 'see the log of toxiproxy', { cause: error }));
         });
       }),
+    logEnd: async (server) => (await stat(logOf(server, logFileOf))).size,
+    loggedSince: (server, from) => textFrom(logOf(server, logFileOf), from),
     unpaidOrders: () =>
       withPostgres(direct.postgres, database, async (client) => {
         const { rows } = await client.query<{ unpaid: string }>('SELECT count(*) AS unpaid FROM orders WHERE status = ANY($1)', [[OrderStatus.CREATED, OrderStatus.PAYING]]);
@@ -100,6 +104,23 @@ export function openWitness(direct: WitnessAddresses, { ordersTopic, database }:
       await old?.then((open) => open.disconnect()).catch(() => undefined);
     },
   };
+}
+
+function logOf(server: ServerName, logFileOf: (server: ServerName) => string | null): string {
+  const file = logFileOf(server);
+  if (file === null) throw new LabError('STACK_GONE', `the log of ${server} cannot be read from here`, 'run on a local stack');
+  return file;
+}
+
+async function textFrom(path: string, from: number): Promise<string> {
+  const file = await open(path);
+  try {
+    const length = Math.max(0, (await file.stat()).size - from);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, from);
+    return buffer.toString('utf8');
+  } finally {
+    await file.close();
+  }
 }
 
 async function askPostgres(address: PostgresAddress): Promise<void> {

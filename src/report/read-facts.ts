@@ -27,7 +27,7 @@ const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
 };
 const MANIFEST_SHAPE: ShapeOf<Manifest> = {
   schemaVersion: 'number', runId: 'string', scenario: 'string', seed: 'number', startedAt: 'string', argv: 'array', git: 'object',
-  versions: 'object', machine: 'object', options: 'object', load: 'object', clockAtStart: 'object',
+  versions: 'object', machine: 'object', options: 'object', load: 'object', plan: 'object', clockAtStart: 'object',
 };
 const REDIS_REST: ShapeOf<Omit<RedisFacts, 'records' | 'users'>> = { stock: 'number?', meta: 'object', pending: 'array', problems: 'array', runId: 'string' };
 type KafkaRest = Omit<KafkaFacts, 'orders' | 'events' | 'closes' | 'deadLetters'>;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 
 import type { RoleConfig } from '../../domain/role-config.js';
 import { LabError } from '../../facts/lab-error.js';
-import type { RoleExit, StepHit } from '../../facts/targets.js';
+import type { RoleClock, RoleExit, StepHit } from '../../facts/targets.js';
 import { monoUs } from '../host-clock.js';
 import { processStat } from './process-stat.js';
 import { ROLE_CONFIG_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
@@ -31,6 +31,7 @@ export class RoleProcess {
   cpuSeconds = 0;
   readonly #child: ChildProcess;
   readonly #disarmWaiters = new Map<string, () => void>();
+  #clockWaiters: ((clock: RoleClock | null) => void)[] = [];
 
   constructor(options: RoleProcessOptions) {
     this.#child = spawn(process.execPath, [options.entry], {
@@ -47,6 +48,10 @@ export class RoleProcess {
       const line = JSON.parse(text) as LineFromRole;
       if (line.kind === 'disarmed') {
         this.#disarmWaiters.get(line.planId)?.();
+        return;
+      }
+      if (line.kind === 'clock') {
+        for (const told of this.#clockWaiters.splice(0)) told({ aheadMs: line.nowMs - Date.now(), reads: line.reads });
         return;
       }
       this.cpuSeconds = Math.max(this.cpuSeconds, line.cpuUs / 1e6);
@@ -69,6 +74,7 @@ export class RoleProcess {
     });
     return end.then((exit) => {
       for (const done of this.#disarmWaiters.values()) done();
+      for (const told of this.#clockWaiters.splice(0)) told(null);
       return exit;
     });
   }
@@ -100,6 +106,21 @@ export class RoleProcess {
       }, CONTROL_BOUND_MS);
       this.tell({ kind: 'disarm', planId });
     }).finally(() => {
+      clearTimeout(timer);
+    });
+  }
+
+  /** Asks the process what time it is; null when it is gone or says nothing within 5 s. */
+  async clock(): Promise<RoleClock | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const told = new Promise<RoleClock | null>((resolve) => {
+      this.#clockWaiters.push(resolve);
+      timer = setTimeout(() => {
+        resolve(null);
+      }, CONTROL_BOUND_MS);
+      this.tell({ kind: 'tell-clock' });
+    });
+    return told.finally(() => {
       clearTimeout(timer);
     });
   }

@@ -10,7 +10,7 @@ import type { RoleConfig } from '../../domain/role-config.js';
 import type { StepObserver } from '../../domain/steps.js';
 import type { RunningRole } from '../../system/role.js';
 import { createStepPlanObserver } from '../step-plan-observer.js';
-import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, type LineToRole, type RolePlan } from './role-wire.js';
+import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
 import { createStepCounter } from './step-counts.js';
 
 export interface ComposedUnderLab {
@@ -58,16 +58,17 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     writeLine: (line) => writeSync(LINES_DESCRIPTOR, `${JSON.stringify(line)}\n`),
     signalSelf: (signal) => process.kill(process.pid, signal),
   });
+  const clock = countedClock(plan.clockSkewMs);
   lab.onLine((line) => {
-    observer.told(line);
+    if (line.kind === 'tell-clock') writeSync(LINES_DESCRIPTOR, `${JSON.stringify({ kind: 'clock', ...clock.state() } satisfies LineFromRole)}\n`);
+    else observer.told(line);
   });
   const end = (code: number): void => {
     counter.flush();
     edges.exit(code);
   };
   try {
-    const skewMs = plan.clockSkewMs;
-    const role = await compose(config, { observer, clock: { nowMs: () => Date.now() + skewMs }, mutant: plan.mutant });
+    const role = await compose(config, { observer, clock, mutant: plan.mutant });
     const cause = await Promise.race([terminated, role.fatal]);
     if (cause !== null) throw cause;
     await role.stop();
@@ -76,6 +77,18 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     say(config.instance, 'can no longer work', cause);
     end(1);
   }
+}
+
+/** The wall clock, ahead by `skewMs`, that knows how often it was asked. */
+function countedClock(skewMs: number): Clock & { state(): { readonly nowMs: number; readonly reads: number } } {
+  let reads = 0;
+  return {
+    nowMs() {
+      reads += 1;
+      return Date.now() + skewMs;
+    },
+    state: () => ({ nowMs: Date.now() + skewMs, reads }),
+  };
 }
 
 type LaterLine = Exclude<LineToRole, { kind: 'start' }>;

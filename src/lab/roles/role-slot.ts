@@ -9,10 +9,10 @@ import type { RoleInstance } from '../../domain/roles.js';
 import { STEP_NAMES, type StepName } from '../../domain/steps.js';
 import { LabError } from '../../facts/lab-error.js';
 import type { LabEventListener } from '../../facts/lab-event.js';
-import type { RoleExit, RoleTarget, StepHit, StepPlan } from '../../facts/targets.js';
+import type { RoleClock, RoleExit, RoleTarget, StepHit, StepPlan } from '../../facts/targets.js';
 import { monoUs } from '../host-clock.js';
 import { lastLines } from './log-tail.js';
-import { askRole } from './role-http.js';
+import { askRole, parseMetrics } from './role-http.js';
 import { RoleProcess } from './role-process.js';
 import { readStepCounts } from './step-counts.js';
 
@@ -212,6 +212,14 @@ export class RoleSlot implements RoleTarget {
 
   goOn(hit: StepHit): void {
     if (hit.planId !== null) this.#current?.tell({ kind: 'go-on', planId: hit.planId, hit: hit.hit });
+  }
+
+  async metrics(): Promise<Readonly<Record<string, number>>> {
+    return parseMetrics((await this.metricsText()) ?? '');
+  }
+
+  clock(): Promise<RoleClock | null> {
+    return this.#current?.clock() ?? Promise.resolve(null);
   }
 
   sampleCpu(): void {

@@ -27,9 +27,12 @@ export interface RolePlan {
 export type LineFromRole =
   /** Written right before the action. `cpuUs`: user and system time of this process so far, since a killed process cannot be asked. */
   | { readonly kind: 'step'; readonly hit: StepHit; readonly cpuUs: number }
-  | { readonly kind: 'disarmed'; readonly planId: string };
+  | { readonly kind: 'disarmed'; readonly planId: string }
+  /** `nowMs`: what its clock says. `reads`: how often the system has asked it. */
+  | { readonly kind: 'clock'; readonly nowMs: number; readonly reads: number };
 
 export type LineToRole =
   | { readonly kind: 'start'; readonly plan: RolePlan }
   | { readonly kind: 'disarm'; readonly planId: string }
-  | { readonly kind: 'go-on'; readonly planId: string; readonly hit: number };
+  | { readonly kind: 'go-on'; readonly planId: string; readonly hit: number }
+  | { readonly kind: 'tell-clock' };

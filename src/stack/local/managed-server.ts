@@ -102,12 +102,16 @@ export function manageServer(surroundings: ServerSurroundings, running: ProcessI
     return { hasEnded: () => reaper.isGone() || (identity !== null && endedPids.has(identity.pid)), stop };
   }
 
+  async function expectEnd(): Promise<void> {
+    await reaper.request({ op: 'expect', key: launch.name, pid: requireRunning().pid });
+  }
+
   function requireRunning(): ProcessIdentity {
     if (identity === null || !isAlive(identity)) throw new LabError('SERVER_DIED', `${launch.name} is not running`, 'start it before it is faulted');
     return identity;
   }
 
-  return { name: launch.name, identity: () => identity, freeze, thaw, kill, start, isFrozen: () => Promise.resolve(processes().length > 0 && processes().every(isStopped)) };
+  return { name: launch.name, identity: () => identity, freeze, thaw, kill, start, expectEnd, isRunning: () => Promise.resolve(identity !== null && isAlive(identity)), isFrozen: () => Promise.resolve(processes().length > 0 && processes().every(isStopped)) };
 }
 
 /**
