@@ -117,6 +117,8 @@ describe('admission-bounded', () => {
         partition: 0, offset: '0', appendedAtMs: first.appendedAtMs + 20, originTopic: draft.run.namespace.ordersTopic, originPartition: first.partition, originOffset: '900',
         messageId: null, reservationId: null, cause: 'REFUSED', attempts: 1,
       });
+      nth(draft.kafka.ordersBounds, 0).endOffset = String(Number(nth(draft.kafka.ordersBounds, 0).endOffset) + 1);
+      draft.kafka.deadLettersBounds = [{ partition: 0, beginOffset: '0', endOffset: '1', committedOffset: '1' }];
     }).outcome).toBe('holds');
   });
 

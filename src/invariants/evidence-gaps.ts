@@ -83,5 +83,21 @@ function kafkaGaps(facts: Facts): readonly string[] {
   if (strange !== undefined) {
     gaps.push(`${String(unread.length)} records are no message of the schema, the first is ${strange.topic} ${String(strange.partition)}:${strange.offset} (${strange.problem})`);
   }
-  return gaps;
+  return [...gaps, ...readingGaps(facts)];
 }
+
+/** Topics without transactions have a record at every offset: fewer or more than lie between a partition's bounds were not all read, or are not all real. */
+const readingGaps: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
+  const { orders, events, closes, deadLetters, malformed, ordersBounds, eventsBounds, closesBounds, deadLettersBounds } = kafkaOf(facts);
+  const { ordersTopic, eventsTopic, closesTopic, deadLettersTopic } = facts.run.namespace;
+  const topics = [[ordersTopic, orders, ordersBounds], [eventsTopic, events, eventsBounds], [closesTopic, closes, closesBounds], [deadLettersTopic, deadLetters, deadLettersBounds]] as const;
+  return topics.flatMap(([topic, records, bounds]) => {
+    const read = new Set([...records, ...malformed.filter((record) => record.topic === topic)].map(({ partition, offset }) => `${String(partition)}:${offset}`));
+    const there = bounds.reduce((sum, { beginOffset, endOffset }) => sum + BigInt(endOffset) - BigInt(beginOffset), 0n);
+    const ahead = bounds.find(({ committedOffset, endOffset }) => committedOffset !== null && BigInt(committedOffset) > BigInt(endOffset));
+    return [
+      ...(BigInt(read.size) === there ? [] : [`${topic} holds ${String(there)} records by its bounds, ${String(read.size)} were read`]),
+      ...(ahead === undefined ? [] : [`${topic} ends at ${String(ahead.partition)}:${ahead.endOffset}, and its group has committed ${String(ahead.committedOffset)}`]),
+    ];
+  });
+});

@@ -9,7 +9,7 @@ import { OrderResult } from '../domain/reason-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { InboxRow, OrderLogRecord } from '../facts/store-facts.js';
 import {
-  deadLetterPlaces, grouped, kafkaOf, ordersByRequest, ordersByReservation, ordersTopicIsWhole, placeOf, postgresOf, reservationRows, reservationRowsByRequest,
+  deadLetterPlaces, grouped, kafkaOf, ordersByRequest, ordersByReservation, ordersLag, ordersTopicIsWhole, placeOf, postgresOf, reservationRows, reservationRowsByRequest,
 } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { reservationIsRefused } from './state-tables.js';
@@ -41,6 +41,8 @@ function finishedMessages(facts: Facts, rows: ReadonlyMap<string, readonly Inbox
     // The group never committed on a partition that holds messages: nothing below an offset is not the same as nothing finished.
     if (bounds.committedOffset === null && BigInt(bounds.endOffset) > 0n) tally.gap(`partition ${String(bounds.partition)} has messages and no committed offset`);
   }
+  const lag = ordersLag(facts);
+  if (lag > 0n && facts.settle.present && facts.settle.value.drainedUs !== null) tally.gap(`the system was drained, and ${String(lag)} messages lie above the committed offsets`);
   const judged = new Set<string>();
   for (const record of orders) {
     const upTo = committed.get(record.partition) ?? null;

@@ -28,7 +28,9 @@ const secondReservation: BrokenWorld['edit'] = (draft) => {
   bounds.endOffset = String(Number(bounds.endOffset) + 1);
   bounds.committedOffset = bounds.endOffset;
   draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), messageId: second, reservationId: second, resultCode: 'REJECTED_DUPLICATE_REQUEST', orderId: null });
-  draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: second, aggregateId: second, type: 'RESERVATION_REJECTED' });
+  draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: second, dedupKey: `RESERVATION_REJECTED:${second}`, aggregateId: second, type: 'RESERVATION_REJECTED' });
+  const events = nth(draft.kafka.eventsBounds, 0);
+  events.endOffset = events.committedOffset = String(Number(events.endOffset) + 1);
   draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '900', eventId: second, reservationId: second, type: 'RESERVATION_REJECTED', orderId: null, returnsUnit: true });
 };
 
@@ -71,9 +73,10 @@ const LEGAL: readonly LegalChange[] = [
     draft.history.columns.outcome[Number(requestId.slice(3))] = 3;
   } },
   { odd: 'every message of the topic twice', judge: 'inbox-once', edit: (draft) => {
-    const copies = draft.kafka.orders.map((record) => ({ ...record, offset: String(Number(record.offset) + 1_000) }));
+    const ends = new Map(draft.kafka.ordersBounds.map((bounds) => [bounds.partition, Number(bounds.endOffset)]));
+    const copies = draft.kafka.orders.map((record) => ({ ...record, offset: String(Number(record.offset) + (ends.get(record.partition) ?? 0)) }));
     draft.kafka.orders.push(...copies);
-    for (const bounds of draft.kafka.ordersBounds) Object.assign(bounds, { endOffset: '2000', committedOffset: '2000' });
+    for (const bounds of draft.kafka.ordersBounds) bounds.endOffset = bounds.committedOffset = String(2 * Number(bounds.endOffset));
   } },
   { odd: 'an Inbox row of another consumer group', judge: 'inbox-once', edit: (draft) => { draft.postgres.inbox.push({ ...nth(draft.postgres.inbox, 0), consumerGroup: 'audit' }); } },
   ...([20, 40, 50, 60] as const).map((status): LegalChange => ({ odd: `a late copy of a reservation that was closed before it came (state ${String(status)})`, judge: 'inbox-once', edit: (draft) => {
@@ -83,7 +86,11 @@ const LEGAL: readonly LegalChange[] = [
     draft.postgres.outbox.push({ ...nth(draft.postgres.outbox, 0), eventId: 'close-1', type: 'ORDER_CLOSE_DUE', aggregateId: openOrder(draft).reservationId, status: 0, availableAtUs: draft.run.clock.atEnd.wallUs + 900_000_000 });
   } },
   { odd: 'a sent event whose row retention has moved to the archive', judge: 'outbox-complete', edit: (draft) => { nth(draft.postgres.outbox, 1).archived = true; } },
-  { odd: 'an event delivered twice', judge: 'outbox-complete', edit: (draft) => { draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '999' }); } },
+  { odd: 'an event delivered twice', judge: 'outbox-complete', edit: (draft) => {
+    draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: '999' });
+    const bounds = nth(draft.kafka.eventsBounds, 0);
+    bounds.endOffset = bounds.committedOffset = String(Number(bounds.endOffset) + 1);
+  } },
   { odd: 'ledger entries in another order', judge: 'ledger-balanced', world: ROW, edit: (draft) => { draft.postgres.ledger.reverse(); } },
   { odd: 'a reservation inserted as ordered by one statement', judge: 'legal-state-path', edit: (draft) => { for (const change of changesOf(draft, 'inventory_reservation')) if (change.row['status'] === '0') change.row['status'] = '10'; } },
   { odd: 'an order made and taken back before the commit, for want of a unit', judge: 'legal-state-path', edit: (draft) => {

@@ -25,6 +25,7 @@ export const legalStatePath: Invariant = {
     const orderOf = new Map(postgresOf(facts).payments.map((payment) => [payment.paymentId, payment.orderId]));
     walk(tally, PAYMENT_STATES, history.payments, (paymentId) => ({ orderId: orderOf.get(paymentId) ?? null }));
     pairsAtTheEnd(facts, tally);
+    endedForTheirTime(facts, tally);
     return tally.verdict();
   },
 };
@@ -61,6 +62,19 @@ function stepProblem(tally: Tally, table: StateTable, before: number | null, ste
   }
   if (from === step.status && table.names[from] !== undefined) return null;
   return isLegalEdge(table, from, step.status) ? null : `went from ${stateName(table, from)} to ${name}`;
+}
+
+/** An order may be ended for want of payment only when its own time is over; both moments are PostgreSQL's, so no bound of clocks applies (CASES C14). */
+function endedForTheirTime(facts: Facts, tally: Tally): void {
+  for (const { orderId, reservationId, cancelReason, cancelledAtUs, expireAtUs } of postgresOf(facts).orders) {
+    if (cancelReason !== 'PAY_TIMEOUT' || cancelledAtUs === null) continue;
+    tally.check();
+    if (cancelledAtUs >= expireAtUs) continue;
+    tally.violation({
+      kind: 'order', id: orderId, severity: expireAtUs - cancelledAtUs, subject: { orderId, reservationId },
+      claim: `Order ${orderId} was ended for want of payment ${String((expireAtUs - cancelledAtUs) / 1000)} ms before its time was over.`,
+    });
+  }
 }
 
 /** In which states a reservation may be while its order is so. */

@@ -33,8 +33,8 @@ function inSnapshot(facts: Facts, tally: Tally): void {
     const numbers = new Set(owned.map((order) => order.purchaseNo));
     // The next purchase has the next number: 1, 2, 3 … without a gap.
     const inTurn = numbers.size === owned.length && Math.max(...numbers) === owned.length && Math.min(...numbers) === 1;
-    if (rebuy ? live.length <= 1 && inTurn : owned.length <= 1) continue;
-    const claim = rebuy && live.length <= 1
+    if (rebuy ? live.length <= 1 && inTurn : owned.length <= 1 && inTurn) continue;
+    const claim = (rebuy ? live.length : owned.length) <= 1
       ? `User ${userId} has ${String(owned.length)} orders under the purchase numbers ${inShort([...numbers].map(String), 5)}.`
       : `User ${userId} has ${String(owned.length)} orders: ${inShort(owned.map((order) => order.orderId), 3)}.`;
     tally.violation({ kind: 'user', id: userId, severity: owned.length, subject: { userId }, claim });

@@ -126,6 +126,8 @@ function delivery(facts: Facts, row: OutboxRow, tally: Tally): void {
   const violated = (claim: string): void => {
     tally.violation({ kind: 'event', id: row.eventId, subject: { reservationId: row.aggregateId }, claim: `Event ${row.eventId} (${row.type}) ${claim}.` });
   };
+  // The key under which an event is written only once names what it is about.
+  if (!row.dedupKey.includes(row.aggregateId)) violated(`is about reservation ${row.aggregateId} and was written under the key ${row.dedupKey}`);
   if (row.status === OutboxStatus.DEAD) {
     violated(`is DEAD after ${String(row.retryCount)} retries`);
     return;

@@ -2,7 +2,7 @@
  * stock-conservation: available + held + paid + withdrawn = total, for the accounts of the run's allocator, at every commit and at the end.
  *
  * `token`: every unit is a row of its own, and a taken token belongs to exactly one reservation that holds. The row of `sku_inventory` is a summary then
- * and stays out of the hot path (paper `000` §6.7), so it is not judged. `row`: the buckets of `sku_inventory` count, tokens do not exist.
+ * and stays out of the hot path (paper `000` §6.7), so of it only the planned total is judged. `row`: the buckets of `sku_inventory` count, tokens do not exist.
  */
 import type { Facts } from '../facts/facts.js';
 import type { CommittedTransaction } from '../facts/store-facts.js';
@@ -44,6 +44,10 @@ function judgeTokens(facts: Facts, tally: Tally): void {
       kind: 'account', id: 'tokens', severity: Math.abs(available + held.size + withdrawn - facts.run.stock), subject: {},
       claim: `${String(tokens.length)} tokens, ${String(available)} available, ${String(claimed)} claimed, ${String(sold)} sold, ${String(withdrawn)} withdrawn, ${String(leaving)} by the rules of the activity; ${String(held.size)} units held; stock ${String(facts.run.stock)}.`,
     });
+  }
+  const planned = postgresOf(facts).inventory.reduce((sum, row) => sum + row.total, 0);
+  if (planned !== facts.run.stock) {
+    tally.violation({ kind: 'account', id: 'sku_inventory', severity: Math.abs(planned - facts.run.stock), subject: {}, claim: `The accounts of the SKU plan ${String(planned)} units, the stock is ${String(facts.run.stock)}.` });
   }
   ownersOfTokens(facts, held, tally);
 }

@@ -1,0 +1,51 @@
+/** Rows that vanish, come twice or exchange what is theirs: made from the tables, so that new evidence is corrupted without anybody thinking of it. */
+import { anyOf, someOf, type HistoryMutant } from './history-mutant.js';
+import { ROW_TABLES, type Row, type RowTable } from './row-tables.js';
+
+const HOW_MANY = [1, 2, 5] as const;
+
+function dropped({ name, rows }: RowTable): HistoryMutant {
+  return {
+    name: `drop-${name}`, description: `A ${name} is gone from the evidence.`, unit: 'rows', magnitudes: HOW_MANY, equivalent: null,
+    apply(draft, random, magnitude) {
+      const items = rows(draft);
+      const gone = someOf(items, magnitude, random);
+      if (gone === null) return false;
+      for (const row of gone) items.splice(items.indexOf(row), 1);
+      return true;
+    },
+  };
+}
+
+function doubled({ name, rows, mayComeTwice }: RowTable): HistoryMutant {
+  return {
+    name: `double-${name}`, description: `A ${name} stands there once more.`, unit: 'copies', magnitudes: HOW_MANY, equivalent: mayComeTwice,
+    apply(draft, random, magnitude) {
+      const items = rows(draft);
+      const row = anyOf(items, random);
+      if (row === null) return false;
+      const at = items.indexOf(row);
+      for (let copy = 0; copy < magnitude; copy += 1) items.splice(at, 0, structuredClone(row));
+      return true;
+    },
+  };
+}
+
+function exchanged({ name, rows }: RowTable, field: string): HistoryMutant {
+  return {
+    name: `swap-${name}-${field}`, description: `Two rows of kind ${name} have exchanged their ${field}.`, unit: 'pairs', magnitudes: [1], equivalent: null,
+    apply(draft, random) {
+      const items = rows(draft);
+      const first = anyOf(items.filter((row) => row[field] !== undefined && row[field] !== null), random);
+      if (first === null) return false;
+      // Rows that differ in nothing else only change places.
+      const rest = (row: Row): string => JSON.stringify({ ...row, [field]: null });
+      const second = anyOf(items.filter((row) => row[field] !== undefined && row[field] !== null && row[field] !== first[field] && rest(row) !== rest(first)), random);
+      if (second === null) return false;
+      [first[field], second[field]] = [second[field], first[field]];
+      return true;
+    },
+  };
+}
+
+export const ROW_MUTANTS: readonly HistoryMutant[] = ROW_TABLES.flatMap((table) => [dropped(table), doubled(table), ...table.identity.map((field) => exchanged(table, field))]);

@@ -1,0 +1,84 @@
+/** Things at the wrong moment: an answer before what it tells, commits in the wrong order, an order ended before its time. */
+import { wallToMonoUs } from '../../facts/timeline.js';
+import { anyOf, type Draft, type HistoryMutant, type Random } from './history-mutant.js';
+
+/** Past the bound of the clocks, microseconds: the least that can be told, a millisecond, a second. */
+const TOO_EARLY = [1, 1_000, 1_000_000] as const;
+
+/** A telling of a live order, and the monotonic moment at which its first commit was. */
+function toldOrder(draft: Draft, random: Random): { readonly telling: Draft['history']['tellings'][number]; readonly committedUs: number } | null {
+  const commits = new Map<string, number>();
+  for (const { committedAtUs, changes } of draft.commitLog.transactions) {
+    for (const { table, kind, row } of changes) {
+      const orderId = row['order_id'];
+      if (table === 'orders' && kind === 'insert' && typeof orderId === 'string' && !commits.has(orderId)) commits.set(orderId, committedAtUs);
+    }
+  }
+  const telling = anyOf(draft.history.tellings.filter((each) => each.code === 'ORDERED' && each.orderId !== null && commits.has(each.orderId)), random);
+  const committedAtUs = commits.get(telling?.orderId ?? '');
+  return telling === null || committedAtUs === undefined ? null : { telling, committedUs: wallToMonoUs(draft.run.clock, committedAtUs) };
+}
+
+function commitsOfOneReservation(draft: Draft, random: Random): readonly [number, number] | null {
+  const places = new Map<string, number[]>();
+  draft.commitLog.transactions.forEach(({ changes }, at) => {
+    const mine = new Set(changes.flatMap(({ table, row }) => (table === 'inventory_reservation' && typeof row['reservation_id'] === 'string' ? [row['reservation_id']] : [])));
+    for (const id of mine) places.set(id, [...(places.get(id) ?? []), at]);
+  });
+  const [first, second] = anyOf([...places.values()].filter((found) => found.length >= 2), random) ?? [];
+  return first === undefined || second === undefined ? null : [first, second];
+}
+
+export const TIME_MUTANTS: readonly HistoryMutant[] = [
+  {
+    name: 'tell-order-early', description: 'A client was told of an order before it was committed.', unit: 'us past the bound of the clocks', magnitudes: TOO_EARLY, equivalent: null,
+    apply(draft, random, magnitude) {
+      const told = toldOrder(draft, random);
+      if (told === null) return false;
+      told.telling.answeredUs = told.committedUs - draft.run.clock.boundUs - magnitude;
+      told.telling.askedUs = told.telling.answeredUs - 1;
+      return true;
+    },
+  },
+  {
+    name: 'tell-order-within-bound', description: 'A client was told of an order before its commit, by less than two clocks can be told apart.', unit: 'us inside the bound of the clocks', magnitudes: [1],
+    equivalent: 'what lies inside the bound of the clocks cannot be told from the right order',
+    apply(draft, random, magnitude) {
+      const told = toldOrder(draft, random);
+      if (told === null) return false;
+      told.telling.answeredUs = told.committedUs - draft.run.clock.boundUs + magnitude;
+      return true;
+    },
+  },
+  {
+    name: 'swap-commits', description: 'Two commits of one reservation stand in the wrong order.', unit: 'pairs', magnitudes: [1], equivalent: null,
+    apply(draft, random) {
+      const { transactions } = draft.commitLog;
+      const pair = commitsOfOneReservation(draft, random);
+      if (pair === null) return false;
+      const [first, second] = [transactions[pair[0]], transactions[pair[1]]];
+      if (first === undefined || second === undefined) return false;
+      [transactions[pair[0]], transactions[pair[1]]] = [second, first];
+      return true;
+    },
+  },
+  {
+    name: 'expire-early', description: 'An unpaid order was closed for its time before its time had come.', unit: 'us', magnitudes: TOO_EARLY, equivalent: null,
+    apply(draft, random, magnitude) {
+      const order = anyOf(draft.postgres.orders.filter((each) => each.cancelReason === 'PAY_TIMEOUT' && each.cancelledAtUs !== null), random);
+      if (order?.cancelledAtUs === undefined || order.cancelledAtUs === null) return false;
+      order.expireAtUs = order.cancelledAtUs + magnitude;
+      return true;
+    },
+  },
+  {
+    name: 'answer-a-millisecond-later', description: 'An answer took a millisecond more.', unit: 'us', magnitudes: [1_000], equivalent: 'a millisecond more or less changes no promise',
+    apply(draft, random, magnitude) {
+      const { columns } = draft.history;
+      const index = anyOf(Array.from(columns.answeredUs.keys()).filter((each) => !Number.isNaN(columns.answeredUs[each] ?? NaN)), random);
+      if (index === null) return false;
+      columns.answeredUs[index] = (columns.answeredUs[index] ?? 0) + magnitude;
+      return true;
+    },
+  },
+];
