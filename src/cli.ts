@@ -44,9 +44,16 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runList } = await import('./commands/list.js');
     finish(runList(options, processIo));
   });
-  program.command('check').description('judge a saved run again, offline').argument('<dir>', 'a run folder').option('--json', 'print the verdict document alone on stdout').action(async (directory: string, options: { json?: boolean }) => {
-    const { runCheck } = await import('./commands/check.js');
-    finish(await runCheck(directory, options, processIo));
+  program
+    .command('check').description('judge a saved run again, offline').argument('<dir>', 'a run folder').option('--json', 'print the verdict document alone on stdout')
+    .option('--corrupt <repeats>', 'also make the facts untrue in every known way, so often each, and see that the judges notice').option('--seed <number>', 'which rows --corrupt picks', '1')
+    .action(async (directory: string, options: { json?: boolean; corrupt?: string; seed: string }) => {
+      const { runCheck } = await import('./commands/check.js');
+      finish(await runCheck(directory, options, processIo));
+    });
+  program.command('explain').description('the whole story of one unit of a saved run').argument('<dir>', 'a run folder').argument('<id>', 'of a reservation, request, user, order, message or token').option('--as <kind>', 'which of these the id is').option('--json', 'as JSON').action(async (directory: string, id: string, options: { as?: string; json?: boolean }) => {
+    const { runExplain } = await import('./commands/explain.js');
+    finish(await runExplain(directory, id, options, processIo));
   });
   program.command('doctor').description('what is installed, what is missing, and the command that mends it').action(async () => {
     const { runDoctor } = await import('./commands/doctor.js');

@@ -13,14 +13,14 @@ import { wallOf } from './wall-time.js';
 /** One user can have ten thousand requests; nobody reads on after this many lines. */
 const LINES_MAX = 60;
 
-export function biographyOf(facts: Facts, subject: Subject): readonly BiographyLine[] {
+export function biographyOf(facts: Facts, subject: Subject, linesMax = LINES_MAX): readonly BiographyLine[] {
   const identity = identityOf(facts, subject);
   const lines = [
     ...clientLines(facts, identity), ...redisLines(facts, identity), ...kafkaLines(facts, identity), ...postgresLines(facts, identity),
     ...commitLogLines(facts, identity),
   ];
   const byTime = (left: TimedLine, right: TimedLine): number => (left.wallUs ?? Infinity) - (right.wallUs ?? Infinity) || 0;
-  const story = lines.sort(byTime).slice(0, LINES_MAX);
+  const story = lines.sort(byTime).slice(0, linesMax);
   const moments = story.flatMap((line) => (line.wallUs === null ? [] : [line.wallUs]));
   const whole = moments.length === 0 ? story : [...story, ...faultLines(facts, Math.min(...moments), Math.max(...moments))].sort(byTime);
   const left = lines.length - story.length;
