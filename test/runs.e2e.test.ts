@@ -35,6 +35,8 @@ it('hot-sku sells exactly the stock; check says the same again, and notices a de
   const again = await lab('check', directory, '--json');
   expect(again.code).toBe(0);
   expect(verdictOf(again).invariants).toEqual(verdict.invariants);
+  const corrupted = await lab('check', directory, '--corrupt', '1', '--json');
+  expect({ code: corrupted.code, problems: /[0-9]+ judged wrongly/.exec(corrupted.stderr)?.[0] }).toEqual({ code: 0, problems: '0 judged wrongly' });
 
   const orders = join(directory, 'facts', 'postgres-orders.ndjson');
   const [deleted = '', ...kept] = readFileSync(orders, 'utf8').split('\n');
@@ -44,6 +46,9 @@ it('hot-sku sells exactly the stock; check says the same again, and notices a de
   expect(tampered.code).toBe(1);
   const lost = verdictOf(tampered).invariants.find((judge) => judge.name === 'no-lost-reservation');
   expect(lost).toMatchObject({ outcome: 'violated', violations: 1, worst: { kind: 'reservation', id: reservationId } });
+  const story = await lab('explain', directory, reservationId);
+  expect(story.code).toBe(0);
+  for (const source of ['client', 'redis', 'kafka', 'postgres', 'commit-log']) expect(story.stdout).toContain(` ${source} `);
 });
 
 it('hot-sku holds with the other allocator, the single consumer, and two of each', async () => {

@@ -47,10 +47,16 @@ it('refuses a report folder that cannot be made', async () => {
   expect(stderr).toMatch(/next: /);
 });
 
-it('refuses to judge a folder that holds no run', async () => {
-  const { code, stderr } = await lab('check', freshFolder('empty'));
+it.each([['check'], ['explain']])('refuses to %s a folder that holds no run', async (verb) => {
+  const { code, stderr } = await lab(verb, freshFolder('empty'), ...(verb === 'explain' ? ['some-id'] : []));
   expect(code).toBe(254);
   expect(stderr).toMatch(/next: /);
+});
+
+it.each([['--corrupt', '0'], ['--corrupt', 'often'], ['--corrupt', '1', '--seed', '-3']])('refuses to corrupt facts as %s %s', async (...args: string[]) => {
+  const { code, stderr } = await lab('check', freshFolder('empty'), ...args);
+  expect(code).toBe(254);
+  expect(stderr).toContain('must be a whole number');
 });
 
 it('says that a stack file is missing or describes nothing', async () => {

@@ -51,7 +51,9 @@ export async function runCheck(directory: string, options: CheckOptions, io: Com
   // Only a green can be false comfort; of anything else the judges have shown what they see.
   if (corruption === null || verdict.exitCode !== ExitCode.green) return verdict.exitCode;
   const outcome = judgeCorrupted(facts, namedJudges(facts), HISTORY_MUTANTS, corruption, () => performance.now());
-  (options.json === true ? io.stderr : io.stdout)(corruptionReport(outcome));
+  const report = corruptionReport(outcome);
+  if (options.json === true) io.stderr(report);
+  else io.stdout(report);
   return outcome.cases.some((each) => each.problem !== '') ? ExitCode.unknown : ExitCode.green;
 }
 

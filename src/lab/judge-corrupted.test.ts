@@ -15,6 +15,9 @@ const WORLDS: readonly (readonly [string, Facts])[] = [
   ['tokens', TOKEN], ['row stock', ROW], ['every life', LIVES], ['refusals', REFUSED], ['withdrawn tokens', WITHDRAWN], ['withdrawn row stock', WITHDRAWN_ROW],
 ];
 
+/** The hand-written worlds have no commits of a relay; the end-to-end test of `check --corrupt` has. */
+const OF_REAL_RUNS = new Set(['drop-relay-mark']);
+
 const problemsIn = (facts: Facts, mutants: readonly HistoryMutant[], seed: number, judges: readonly Invariant[] = INVARIANTS): string[] =>
   judgeCorrupted(facts, judges, mutants, { seed, repeats: 1 }, () => 0).cases.flatMap((each) => (each.problem === '' ? [] : [`${each.mutant} ×${String(each.magnitude)}: ${each.problem} (${[...each.violated, ...each.unknown].join()})`]));
 
@@ -25,7 +28,7 @@ describe('corrupted facts', () => {
 
   it('leave no kind untried: each applies to one of the worlds', () => {
     const tried = new Set(WORLDS.flatMap(([, world]) => judgeCorrupted(world, [], HISTORY_MUTANTS, { seed: 1, repeats: 1 }, () => 0).cases.map((each) => each.mutant)));
-    expect(HISTORY_MUTANTS.map((mutant) => mutant.name).filter((name) => !tried.has(name))).toEqual([]);
+    expect(HISTORY_MUTANTS.map((mutant) => mutant.name).filter((name) => !tried.has(name) && !OF_REAL_RUNS.has(name))).toEqual([]);
   });
 
   it('of any world are noticed, whichever row it is', () => {

@@ -52,11 +52,11 @@ export function judgeCorrupted(facts: Facts, judges: readonly Invariant[], mutan
 }
 
 function judgeOne(facts: Facts, judges: readonly Invariant[], mutant: HistoryMutant, magnitude: number, random: () => number, nowMs: () => number): Omit<CorruptedCase, 'repeat'> | null {
-  let applied = false;
+  const applied: boolean[] = [];
   const corrupted = edited(facts, (draft) => {
-    applied = mutant.apply(draft, random, magnitude);
+    applied.push(mutant.apply(draft, random, magnitude));
   });
-  if (!applied) return null;
+  if (applied[0] !== true) return null;
   const startedMs = nowMs();
   const verdicts = judges.map((judge) => judge.judge(corrupted));
   const saying = (outcome: string): string[] => verdicts.filter((verdict) => verdict.outcome === outcome).map((verdict) => verdict.name);

@@ -81,8 +81,9 @@ export const ANSWER_MUTANTS: readonly HistoryMutant[] = [
       const id = idAt(draft, index);
       tellers.set(id, (tellers.get(id) ?? 0) + 1);
     }
-    // A client who repeated his request and was told of his unit has heard of it.
-    const orders = someOf(draft.postgres.orders.filter((order) => (order.status === 10 || order.status === 30) && (tellers.get(order.reservationId.replaceAll('-', '')) ?? 0) <= 1), magnitude, random);
+    // Who repeated his request and was told of his unit, or has paid for it, has heard of it.
+    const payers = new Set(draft.history.payerTellings.map((telling) => telling.orderId));
+    const orders = someOf(draft.postgres.orders.filter((order) => (order.status === 10 || order.status === 30) && !payers.has(order.orderId) && (tellers.get(order.reservationId.replaceAll('-', '')) ?? 0) <= 1), magnitude, random);
     if (orders === null) return false;
     for (const { requestId } of orders) {
       draft.history.tellings = draft.history.tellings.filter((telling) => telling.requestId !== requestId);

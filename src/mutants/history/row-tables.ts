@@ -31,5 +31,4 @@ export const ROW_TABLES: readonly RowTable[] = [
   table('dead-letter', (draft) => draft.kafka.deadLetters, ['reservationId', 'messageId', 'originOffset'], AT_LEAST_ONCE),
   table('redis-record', (draft) => draft.redis.records, ['requestId', 'reservationId', 'messageId', 'userId', 'orderId', 'unitReturned']),
   table('user-mark', (draft) => draft.redis.users, ['userId', 'requestId']),
-  table('commit', (draft) => draft.commitLog.transactions, []),
 ];

@@ -1,6 +1,6 @@
-/** Things at the wrong moment: an answer before what it tells, commits in the wrong order, an order ended before its time. */
+/** Things at the wrong moment or in the wrong order: an answer before what it tells, commits that are gone, doubled or swapped, an order ended before its time. */
 import { wallToMonoUs } from '../../facts/timeline.js';
-import { anyOf, type Draft, type HistoryMutant, type Random } from './history-mutant.js';
+import { anyOf, someOf, type Draft, type HistoryMutant, type Random } from './history-mutant.js';
 
 /** Past the bound of the clocks, microseconds: the least that can be told, a millisecond, a second. */
 const TOO_EARLY = [1, 1_000, 1_000_000] as const;
@@ -29,6 +29,19 @@ function commitsOfOneReservation(draft: Draft, random: Random): readonly [number
   return first === undefined || second === undefined ? null : [first, second];
 }
 
+type Commit = Draft['commitLog']['transactions'][number];
+/** Only the relay's own marks on its rows. */
+const isRelayMark = ({ changes }: Commit): boolean => changes.every(({ table, kind }) => table === 'event_outbox' && kind === 'update');
+
+function dropCommits(wanted: (commit: Commit) => boolean): HistoryMutant['apply'] {
+  return (draft, random, magnitude) => {
+    const { transactions } = draft.commitLog;
+    const gone = someOf(transactions.filter(wanted), magnitude, random);
+    for (const commit of gone ?? []) transactions.splice(transactions.indexOf(commit), 1);
+    return gone !== null;
+  };
+}
+
 export const TIME_MUTANTS: readonly HistoryMutant[] = [
   {
     name: 'tell-order-early', description: 'A client was told of an order before it was committed.', unit: 'us past the bound of the clocks', magnitudes: TOO_EARLY, equivalent: null,
@@ -47,6 +60,23 @@ export const TIME_MUTANTS: readonly HistoryMutant[] = [
       const told = toldOrder(draft, random);
       if (told === null) return false;
       told.telling.answeredUs = told.committedUs - draft.run.clock.boundUs + magnitude;
+      return true;
+    },
+  },
+  {
+    name: 'drop-commit', description: 'A commit is gone from the log.', unit: 'commits', magnitudes: [1, 2, 5], equivalent: null, apply: dropCommits((commit) => !isRelayMark(commit)),
+  },
+  {
+    name: 'drop-relay-mark', description: 'A commit in which the relay only leased or marked its rows is gone from the log.', unit: 'commits', magnitudes: [1, 2],
+    equivalent: 'whether an event was sent is judged by the topic, not by what the relay noted about it', apply: dropCommits(isRelayMark),
+  },
+  {
+    name: 'double-commit', description: 'A commit stands in the log twice.', unit: 'commits', magnitudes: [1], equivalent: null,
+    apply(draft, random) {
+      const { transactions } = draft.commitLog;
+      const commit = anyOf(transactions.filter((each) => !isRelayMark(each)), random);
+      if (commit === null) return false;
+      transactions.splice(transactions.indexOf(commit), 0, structuredClone(commit));
       return true;
     },
   },
