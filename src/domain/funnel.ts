@@ -38,7 +38,7 @@ export interface FunnelTuning {
   readonly finalSoldOutRetryMs: number;
   /** Key of the permits' HMAC (domain/permit.ts), shared with whoever issues them. */
   readonly permitSecret: string;
-  /** Spent nonces that one gateway remembers; beyond, the layer refuses new permits rather than forget old ones. */
+  /** Spent nonces, of permits that end within one hour, that the book of all gateways may hold; beyond, the layer refuses new permits rather than forget old ones. */
   readonly spentPermitsMax: number;
   readonly userBucket: BucketTuning;
   /** Requests without `X-Device-Id` have no device bucket. */
@@ -53,6 +53,7 @@ export interface FunnelTuning {
     readonly openMs: number;
   };
   readonly admission: AdmissionTuning;
+  /** Most unpaid units in an activity, counted over all gateways. */
   readonly unpaidHolds: { readonly perUser: number; readonly perDevice: number };
   readonly waitingRoom: {
     /** Requests are collected this long, from the first on, and drawn from together. */

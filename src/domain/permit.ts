@@ -7,7 +7,7 @@
  *
  *     encodePermit(claims, (payload) => createHmac('sha256', secret).update(payload).digest('base64url'))
  *
- * and a fresh nonce for each request id: the first request id that shows a nonce spends it, and only that id may show it again (its repeats carry the same
+ * and a fresh nonce for each request id: the first request id that shows a nonce to any gateway spends it, and only that id may show it again (its repeats carry the same
  * permit). Wrong, expired, another's or spent: `403 PERMIT_INVALID`. Without `layers.permit` the header is not looked at.
  */
 import type { ActivityId, SkuId, UserId } from './ids.js';
@@ -20,7 +20,7 @@ export interface PermitClaims {
   readonly activityId: ActivityId;
   readonly skuId: SkuId;
   readonly userId: UserId;
-  /** Milliseconds since the epoch; from then on the permit is no longer good. */
+  /** Milliseconds since the epoch, by the clock of Redis; from then on the permit is no longer good. At most 24 hours ahead. */
   readonly expiresAtMs: number;
   /** 8–32 of `A-Za-z0-9_-`, fresh for each request id. */
   readonly nonce: string;

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import type { SkuKey } from '../../domain/ids.js';
 import type { Namespace } from '../../domain/namespace.js';
 import type { RedisFacts, RedisRecord } from '../../facts/store-facts.js';
-import { stockKeys } from '../../system/stock/keys.js';
+import { holdsKey, permitsPrefix, stockKeys } from '../../system/stock/keys.js';
 import { unpackRecord } from '../../system/stock/record-codec.js';
 
 const PAGE = 2_000;
@@ -24,13 +24,13 @@ async function hashEntries(redis: Redis, key: string): Promise<[string, string][
   return [...entries];
 }
 
-async function unknownKeys(redis: Redis, prefix: string, known: readonly string[]): Promise<string[]> {
+async function unknownKeys(redis: Redis, prefix: string, isKnown: (key: string) => boolean): Promise<string[]> {
   const unknown: string[] = [];
   let cursor = '0';
   do {
     const [next, page] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', String(PAGE));
     cursor = next;
-    for (const key of page) if (!known.includes(key)) unknown.push(`unknown key ${key}`);
+    for (const key of page) if (!isKnown(key)) unknown.push(`unknown key ${key}`);
   } while (cursor !== '0');
   return [...new Set(unknown)];
 }
@@ -54,6 +54,8 @@ export async function harvestRedis(redis: Redis, namespace: Namespace, sku: SkuK
   }
   const users = (await hashEntries(redis, keys.users)).map(([userId, requestId]) => ({ userId, requestId }));
   const pending = await redis.zrange(keys.pending, '0', '-1');
-  problems.push(...(await unknownKeys(redis, namespace.redisPrefix, Object.values(keys))));
+  const known = new Set<string>([...(Object.values(keys) as string[]), holdsKey(namespace.redisPrefix, sku.activityId)]);
+  const permits = permitsPrefix(namespace.redisPrefix, sku);
+  problems.push(...(await unknownKeys(redis, namespace.redisPrefix, (key) => known.has(key) || key.startsWith(permits))));
   return { stock: problems.length > 0 && !Number.isSafeInteger(stock) ? null : stock, meta: await redis.hgetall(keys.meta), records, users, pending, problems, runId: serverRunId(await redis.info('server')) };
 }

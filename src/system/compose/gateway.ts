@@ -5,7 +5,7 @@ import type { RunningRole } from '../role.js';
 import { createPortMaker, type PortMaker, type RoleOverrides } from './ports.js';
 
 function dependenciesOf(make: PortMaker): GatewayDependencies {
-  return { stock: make.stock(), producer: make.gatewayProducer(), reader: make.reader(), metrics: make.metrics, view: make.stockView() };
+  return { stock: make.stock(), producer: make.gatewayProducer(), reader: make.reader(), metrics: make.metrics, view: make.stockView(), book: make.entryBook() };
 }
 
 export function composeGateway(config: RoleConfig, make: PortMaker): Promise<RunningRole> {

@@ -24,6 +24,7 @@ import { availabilityZone } from '../placement.js';
 import { createCompensationStore, type CompensationStore } from '../recovery/compensation-store.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
+import type { EntryBook } from '../stock/entry-book.js';
 import { connectStock, type StockOptions } from '../stock/redis-stock.js';
 import type { StockPort } from '../stock/stock-port.js';
 import type { StockView } from '../stock/stock-view.js';
@@ -71,6 +72,8 @@ export interface PortMaker {
   stock(): StockPort;
   /** Over the connection of the last `stock()`; null where another port was put in its place. */
   stockView(): StockView | null;
+  /** The same. */
+  entryBook(): EntryBook | null;
   /** Impatient, for callers that wait. */
   gatewayProducer(): LogProducer;
   steadyProducer(...topics: readonly string[]): LogProducer;
@@ -99,6 +102,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
   const observers = portObservers(config, metrics, tracing);
   const { addresses, instance, namespace, tuning } = config;
   let view: StockView | null = null;
+  let book: EntryBook | null = null;
 
   function port<Name extends keyof RolePorts>(name: Name, make: () => RolePorts[Name]): RolePorts[Name] {
     const made: RolePorts[Name] = overrides.ports?.[name] ?? make();
@@ -125,10 +129,11 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
           metrics,
           ...(overrides.scripts === undefined ? {} : { scripts: overrides.scripts }),
         });
-        view = stock.view;
+        ({ view, book } = stock);
         return stock;
       }),
     stockView: () => view,
+    entryBook: () => book,
     gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>

@@ -6,6 +6,7 @@ import type { RequestReader } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
+import type { EntryBook } from '../stock/entry-book.js';
 import type { StockPort } from '../stock/stock-port.js';
 import type { StockView } from '../stock/stock-view.js';
 import { createActivityWindow } from './activity-window.js';
@@ -27,6 +28,8 @@ export interface GatewayDependencies {
   readonly metrics: RoleMetrics;
   /** Beside the stock, over the same connection; null where the stock is not Redis. */
   readonly view: StockView | null;
+  /** The same, for the layers that all gateways share. */
+  readonly book: EntryBook | null;
 }
 
 /** The gateway without its HTTP server, for a transport that calls it directly. */

@@ -90,7 +90,7 @@ class Submission {
     try {
       return await this.#admitted(value, batcher);
     } finally {
-      this.#funnel.leave();
+      this.#funnel.leave(value);
     }
   }
 
@@ -142,14 +142,14 @@ class Submission {
   async #reserved(valid: ValidReservation, reply: SubmitReply, askedAtMs: number): Promise<GatewayAnswer> {
     const { sku, requestId } = valid;
     if (reply.outcome === 'unknown') {
-      this.#funnel.accepted(valid, false);
+      this.#funnel.accepted(valid);
       return answers.resultUnknown(sku, requestId);
     }
     if (reply.outcome !== 'done') return answers.unavailable(requestId);
     const { code, record } = reply.decision;
     switch (code) {
       case ReserveCode.RESERVED:
-        this.#funnel.accepted(valid, true);
+        this.#funnel.accepted(valid);
         return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record);
       case ReserveCode.REPEATED:
         this.#funnel.repeated(valid);

@@ -55,7 +55,8 @@ export async function freshStock(units: number | null, options: StockOptions = {
   return {
     stock, direct, namespace, keys, connect, address,
     async [Symbol.asyncDispose]() {
-      await direct.del(...Object.values(keys) as string[]);
+      // Beside the stock: permits and holds.
+      await direct.del(...(await direct.keys(`${namespace.redisPrefix}*`)), keys.stock);
       direct.disconnect();
       for (const one of opened) await one.close();
     },

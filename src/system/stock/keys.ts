@@ -2,7 +2,7 @@
  * The keys of one SKU. All share the hash tag `{activity:sku}`, so that one script may touch them all in a cluster (CASES C6), and
  * all are declared in KEYS.
  */
-import type { SkuKey } from '../../domain/ids.js';
+import type { ActivityId, SkuKey } from '../../domain/ids.js';
 
 export interface StockKeys {
   /** String: units that can still be reserved. */
@@ -37,6 +37,21 @@ export function stockKeys(redisPrefix: string, sku: SkuKey): StockKeys {
     pending: `${tagged}pending`,
     adjustments: `${tagged}adjustments`,
   };
+}
+
+/** Of all keys that `permitsKey` makes for a SKU. */
+export function permitsPrefix(redisPrefix: string, sku: SkuKey): string {
+  return `${redisPrefix}seckill:{${sku.activityId}:${sku.skuId}}:permits:`;
+}
+
+/** Hash: "user:nonce" → request id, of the permits of a SKU that end in one span of time. */
+export function permitsKey(redisPrefix: string, sku: SkuKey, span: number): string {
+  return `${permitsPrefix(redisPrefix, sku)}${String(span)}`;
+}
+
+/** Hash: user or device → its unpaid holds, over all SKUs of an activity, and so under a hash tag of its own. */
+export function holdsKey(redisPrefix: string, activityId: ActivityId): string {
+  return `${redisPrefix}seckill:{${activityId}}:holds`;
 }
 
 /** Under the same hash tag as the keys whose place they take. */

@@ -5,6 +5,7 @@ import type { RoleAddresses } from '../../domain/role-config.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { CallResult } from './call-failure.js';
 import { claimPending } from './claim-pending.js';
+import { createEntryBook, type EntryBook } from './entry-book.js';
 import { createEpochGuard } from './epoch-guard.js';
 import { lookup, readMeta, scanRecords, type RecordPage } from './lookup.js';
 import { markSent } from './mark-sent.js';
@@ -39,6 +40,8 @@ export interface StockOptions {
 export interface RedisStock extends StockPort {
   /** Over the same connection. */
   readonly view: StockView;
+  /** Over the same connection. */
+  readonly book: EntryBook;
   warmUp(sku: SkuKey, what: WarmUp): Promise<CallResult<WarmUpResult>>;
   /** One page of all records; start with cursor `0`, end when `nextCursor` is `0`. */
   scanRecords(sku: SkuKey, cursor: string, count: number): Promise<CallResult<RecordPage>>;
@@ -75,6 +78,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
     warmUp: (sku, what) => warmUp(connection, sku, what),
     scanRecords: (sku, cursor, count) => scanRecords(connection, sku, cursor, count),
     view: createStockView(connection, guard),
+    book: createEntryBook(connection, namespace.redisPrefix),
     whenConnected: (timeoutMs) => whenReady(redis, timeoutMs),
     async ready() {
       const role = await connection.command('role', () => redis.role());

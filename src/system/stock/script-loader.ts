@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const SCRIPT_NAMES = [
   'reserve_batch', 'mark_sent', 'claim_pending', 'apply_projection', 'warm_up',
   'adjust_record', 'rebuild_begin', 'rebuild_page', 'rebuild_finish', 'rebuild_release',
+  'spend_permits', 'take_holds', 'drop_holds',
 ] as const;
 export type ScriptName = (typeof SCRIPT_NAMES)[number];
 

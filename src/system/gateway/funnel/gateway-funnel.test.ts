@@ -6,6 +6,7 @@ import { DEFAULT_FUNNEL, FUNNEL_LAYERS, type EntryState, type FunnelLayerName, t
 import { DEFAULT_TUNING } from '../../../domain/role-config.js';
 import { silentStepObserver } from '../../../domain/steps.js';
 import { createRoleMetrics } from '../../role-metrics.js';
+import { memoryBook } from '../../stock/memory-book.test-support.js';
 import type { StockView } from '../../stock/stock-view.js';
 import { createAdmission } from '../admission.js';
 import { limited } from '../answers.js';
@@ -29,14 +30,15 @@ function funnelOf(change: Partial<FunnelTuning>, on: readonly FunnelLayerName[],
     accepted: () => Promise.resolve({ outcome: 'done', value: { requests: [{ requestId: 'w', userId: '1' }], nextCursor: '0' } }),
   };
   const gauge: DownstreamGauge = { read: () => Promise.resolve(reading), close: () => Promise.resolve() };
+  const book = memoryBook();
   const funnel = new GatewayFunnel({
-    admission: createAdmission(maxInFlight), metrics, view, gauge,
+    admission: createAdmission(maxInFlight), metrics, view, gauge, book,
     config: { activityId: '7', skuIds: ['70'], instance: 'gateway-1', tuning },
     surroundings: { clock: { nowMs: () => 1_700_000_000_000 }, observer: silentStepObserver, log: () => undefined },
     producer: { ready: () => Promise.resolve(false) },
     reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'x' }), unitsMayReturn: () => Promise.resolve(mayReturn) },
   });
-  return { funnel, metrics };
+  return { funnel, metrics, book };
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const pass = async (funnel: GatewayFunnel, change = {}): Promise<string> => said(await funnel.pass(aRequest(change)));
@@ -102,7 +104,7 @@ describe('states of the entry', () => {
       expect(verdict.answer.retryAfterMs).toBeGreaterThan(0);
     }
     // Whoever is known to be accepted is not asked, whatever the state.
-    funnel.accepted(aRequest({ requestId: 'mine', userId: '5' }), true);
+    funnel.accepted(aRequest({ requestId: 'mine', userId: '5' }));
     expect(funnel.isKnown(aRequest({ requestId: 'mine', userId: '5' }))).toBe(true);
     expect(funnel.isKnown(aRequest({ requestId: 'mine', userId: '6' }))).toBe(false);
     await funnel.close();
@@ -135,7 +137,7 @@ describe('layers', () => {
   test('all off: everything passes, and nothing is owed', async () => {
     const { funnel } = funnelOf({}, [], null, 0);
     expect(await pass(funnel)).toBe('passed');
-    funnel.leave();
+    funnel.leave(aRequest());
     expect(funnel.counts).toEqual({});
   });
 
@@ -167,7 +169,7 @@ describe('layers', () => {
   test('counts of each layer are in the metrics, told once', async () => {
     const { funnel, metrics } = funnelOf({ userBucket: { perSecond: 0, burst: 1 } }, ['user-bucket', 'in-flight']);
     for (let time = 0; time < 3; time += 1) await pass(funnel);
-    funnel.accepted(aRequest(), true);
+    funnel.accepted(aRequest());
     funnel.isKnown(aRequest());
     await metrics.text();
     const text = await metrics.text();
@@ -175,10 +177,35 @@ describe('layers', () => {
     expect([value('user-bucket', 'passed'), value('user-bucket', 'refused'), value('in-flight', 'passed'), value('known', 'passed'), value('permit', 'passed')]).toEqual(['1', '2', '1', '1', undefined]);
   });
 
+  test('a place among the unpaid holds goes back when a later layer refuses, and when the request reserved nothing', async () => {
+    const { funnel, book } = funnelOf({}, ['unpaid-holds', 'in-flight'], null, 1);
+    const first = aRequest({ requestId: 'r-1', userId: '1' });
+    expect(said(await funnel.pass(first))).toBe('passed');
+    expect(await pass(funnel, { requestId: 'r-2', userId: '2' })).toBe('LIMITED');
+    await expect.poll(() => [book.holdsOf('u:1'), book.holdsOf('u:2')]).toEqual([['r-1'], []]);
+    funnel.leave(first);
+    await expect.poll(() => book.holdsOf('u:1')).toEqual([]);
+    expect(said(await funnel.pass(first))).toBe('passed');
+    funnel.accepted(first);
+    funnel.leave(first);
+    await settled();
+    expect(book.holdsOf('u:1')).toEqual(['r-1']);
+  });
+
+  test.each(['permit', 'unpaid-holds'] as const)('the layer %s cannot be had without the book that all gateways share', (layer) => {
+    const tuning = { ...DEFAULT_TUNING, funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, [layer]: true } } };
+    const dependencies = {
+      admission: createAdmission(1), metrics: createRoleMetrics('gateway', 'gateway-1'), view: null, gauge: null, book: null, producer: { ready: () => Promise.resolve(true) },
+      config: { activityId: '7', skuIds: ['70'], instance: 'gateway-1', tuning } as const,
+      surroundings: { clock: { nowMs: () => 0 }, observer: silentStepObserver, log: () => undefined }, reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'x' } as const) },
+    };
+    expect(() => new GatewayFunnel(dependencies)).toThrow(layer);
+  });
+
   test('a full gateway refuses new requests and counts a known repeat', async () => {
     const { funnel } = funnelOf({}, ['in-flight'], null, 1);
     expect([await pass(funnel), await pass(funnel)]).toEqual(['passed', 'LIMITED']);
-    funnel.leave();
+    funnel.leave(aRequest());
     expect(await pass(funnel)).toBe('passed');
   });
 });

@@ -8,6 +8,7 @@ import type { RequestReader } from '../../ledger/ledger-port.js';
 import type { LogProducer } from '../../order-log/order-log-port.js';
 import type { RoleMetrics } from '../../role-metrics.js';
 import type { RoleSurroundings } from '../../role.js';
+import type { EntryBook } from '../../stock/entry-book.js';
 import type { SoldOut } from '../../stock/stock-port.js';
 import type { StockView } from '../../stock/stock-view.js';
 import { createRateLimit, type Admission } from '../admission.js';
@@ -35,12 +36,19 @@ export interface FunnelDependencies {
   readonly metrics: Pick<RoleMetrics, 'counter' | 'gauge' | 'beforeText'>;
   /** Null where the stock is not Redis: then there is no sold-out mark and no admission limit. */
   readonly view: StockView | null;
+  /** What all gateways share; null where the stock is not Redis: then permits and holds cannot be checked, and their layers must be off. */
+  readonly book: EntryBook | null;
   /** Null: no admission limit. */
   readonly gauge: DownstreamGauge | null;
 }
 
 const HOLD_LOOKUPS_PER_SECOND = 100;
 const HOLD_LOOKUPS_BURST = 100;
+function theBook({ book }: FunnelDependencies, layer: string): EntryBook {
+  if (book === null) throw new Error(`the layer ${layer} needs a stock in Redis, where all gateways share its book`);
+  return book;
+}
+
 /** A refusal of this age still says how the entry stands. */
 const RECENT_MS = 1_000;
 
@@ -51,7 +59,7 @@ export class GatewayFunnel {
   readonly #breaker: BrokerBreaker;
   readonly #instance: ReturnType<typeof createInstanceBucketLayer>;
   readonly #limit: AdmissionLimit | null;
-  readonly #holds: UnpaidHolds;
+  readonly #holds: UnpaidHolds | null;
   readonly #funnel: Funnel;
   readonly #bounded: boolean;
   #pausedAtMs = -Infinity;
@@ -78,27 +86,34 @@ export class GatewayFunnel {
     });
     this.#instance = createInstanceBucketLayer(tuning.instanceBucket);
     this.#limit = gauge === null || !tuning.layers['admission-limit'] ? null : createAdmissionLimit({ skus, gauge, tuning: tuning.admission, metrics });
-    this.#holds = createUnpaidHolds({
-      tuning: tuning.unpaidHolds,
-      reader: deps.reader,
-      limit: createRateLimit(HOLD_LOOKUPS_PER_SECOND, HOLD_LOOKUPS_BURST),
-      holdLastsMs: config.tuning.reservationTtlMs + config.tuning.paymentWindowMs,
-    });
+    this.#holds = tuning.layers['unpaid-holds'] ? this.#unpaidHolds(theBook(deps, 'unpaid-holds')) : null;
     this.#funnel = createFunnel(this.#layers(), tuning.layers, metrics);
+  }
+
+  #unpaidHolds(book: EntryBook): UnpaidHolds {
+    const { config: { activityId, tuning }, reader } = this.#deps;
+    return createUnpaidHolds({
+      activityId, book, reader,
+      tuning: tuning.funnel.unpaidHolds,
+      limit: createRateLimit(HOLD_LOOKUPS_PER_SECOND, HOLD_LOOKUPS_BURST),
+      holdLastsMs: tuning.reservationTtlMs + tuning.paymentWindowMs,
+      reservationLastsMs: tuning.reservationTtlMs,
+    });
   }
 
   #layers(): FunnelLayer[] {
     const { config, surroundings, admission } = this.#deps;
+    const skus = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
     const { funnel: tuning } = config.tuning;
     return [
       { name: 'sold-out-mark', pass: (request) => this.#marks.get(request.sku.skuId)?.pass(request) ?? null },
-      createPermitLayer({ secret: tuning.permitSecret, spentMax: tuning.spentPermitsMax, clock: surroundings.clock }),
+      ...(tuning.layers.permit ? [createPermitLayer({ secret: tuning.permitSecret, spentMax: tuning.spentPermitsMax, book: theBook(this.#deps, 'permit'), skus })] : []),
       createKeyedBucketLayer('user-bucket', ({ userId }) => userId, tuning.userBucket, tuning.bucketsMax),
       createKeyedBucketLayer('device-bucket', ({ deviceId }) => deviceId, tuning.deviceBucket, tuning.bucketsMax),
       this.#instance,
       this.#breaker,
       ...(this.#limit === null ? [] : [this.#limit]),
-      this.#holds,
+      ...(this.#holds === null ? [] : [this.#holds]),
       createWaitingRoom({ tuning: tuning.waitingRoom, log: (...line) => { surroundings.log(...line); }, instance: config.instance }),
       createInFlightLayer(admission),
     ];
@@ -113,17 +128,24 @@ export class GatewayFunnel {
 
   /** Null: let in, and one `leave` is owed. */
   pass(request: ValidReservation): LayerVerdict | Promise<LayerVerdict> {
-    return this.#funnel.pass(request);
+    const verdict = this.#funnel.pass(request);
+    if (this.#holds === null || !(verdict instanceof Promise)) return verdict;
+    return verdict.then((later) => {
+      // A layer behind the one that gave it a place.
+      if (later !== null) this.#holds?.leave(request);
+      return later;
+    });
   }
 
-  leave(): void {
+  leave(request: ValidReservation): void {
+    this.#holds?.leave(request);
     if (this.#bounded) this.#deps.admission.leave();
   }
 
   /** A new reservation, or one that may have been made. */
-  accepted(request: ValidReservation, surely: boolean): void {
+  accepted(request: ValidReservation): void {
     this.#known.add(request.sku.skuId, request.requestId, request.userId);
-    if (surely && this.#deps.config.tuning.funnel.layers['unpaid-holds']) this.#holds.accepted(request);
+    this.#holds?.accepted(request);
   }
 
   repeated({ sku, requestId, userId }: ValidReservation): void {

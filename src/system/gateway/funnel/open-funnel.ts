@@ -20,6 +20,7 @@ export function openFunnel({ admission, producer, config, surroundings }: OpenFu
     reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'not asked' }) },
     metrics: { counter: () => ({ add: () => undefined }), gauge: () => ({ set: () => undefined }), beforeText: () => undefined },
     view: null,
+    book: null,
     gauge: null,
   });
 }
