@@ -24,6 +24,7 @@ export interface SkuKey {
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const INT8 = /^[1-9][0-9]{0,18}$/;
 const INT8_MAX = 9223372036854775807n;
+const INT8_DIGITS = 19;
 
 export function isRequestId(text: string): boolean {
   return REQUEST_ID.test(text);
@@ -31,5 +32,6 @@ export function isRequestId(text: string): boolean {
 
 /** A positive int8 in decimal, without leading zeros. */
 export function isPositiveInt8(text: string): boolean {
-  return INT8.test(text) && BigInt(text) <= INT8_MAX;
+  // Only the longest can be too large, and BigInt is the dearest part of a request's checks.
+  return INT8.test(text) && (text.length < INT8_DIGITS || BigInt(text) <= INT8_MAX);
 }

@@ -99,9 +99,9 @@ export class ConnectionPool implements ConnectionOwner {
     return null;
   }
 
-  send(connection: HttpConnection, text: string, token: number, nowUs: number): void {
+  send(connection: HttpConnection, text: string, token: number, nowUs: number, body: Buffer | null = null): void {
     this.inFlight += 1;
-    connection.send(text, token, nowUs);
+    connection.send(text, token, nowUs, body);
   }
 
   /** Opens what is closed, within the pace, as long as fewer than `attemptsAllowed` attempts were made in all. */

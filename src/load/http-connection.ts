@@ -75,12 +75,21 @@ export class HttpConnection {
     });
   }
 
-  /** Only on an idle connection. */
-  send(text: string, token: number, nowUs: number): void {
+  /** Only on an idle connection. `body`: bytes that follow the text, in the same system call. */
+  send(text: string, token: number, nowUs: number, body: Buffer | null = null): void {
     this.state = 'busy';
     this.sinceUs = nowUs;
     this.#token = token;
-    this.#socket?.write(text, 'latin1');
+    const socket = this.#socket;
+    if (socket === null) return;
+    if (body === null) {
+      socket.write(text, 'latin1');
+      return;
+    }
+    socket.cork();
+    socket.write(text, 'latin1');
+    socket.write(body);
+    socket.uncork();
   }
 
   /** Gives up on what it is doing and tells the owner, as if the other side had closed it. */

@@ -11,11 +11,10 @@ import type { HostPort } from '../domain/role-config.js';
 import { ConnectionPool } from './connection-pool.js';
 import { codeNumberOf, locationOf, orderIdOf, reservationIdOf, type HttpAnswer } from './http-answer.js';
 import { monoNowUs } from './mono-clock.js';
+import { Questions } from './questions.js';
 import { requestTextsFor, type RequestTexts } from './request-text.js';
 import type { Storm, StormParts } from './storm.js';
 
-/** Sockets of the follow-up clients: 2,000 polls a second at up to 16 ms each. */
-const FOLLOW_UP_CONNECTIONS = 32;
 /** Token of requests that are no arrivals. */
 const REHEARSAL = -1;
 /** All connections are looked at for deadlines this often. */
@@ -26,14 +25,13 @@ export class HttpStorm implements Storm {
   readonly #parts: StormParts;
   readonly #texts: readonly RequestTexts[];
   readonly #pool: ConnectionPool;
-  readonly #questions: ConnectionPool;
+  readonly #questions: Questions;
   readonly #timeoutUs: number;
   /** The first arrival that is neither issued nor dropped. */
   #next = 0;
   #rehearsal: { unsent: number; open: number; answered: number; readonly resolve: (answered: number) => void } | null = null;
   #aborted = false;
   #sweptUs = -Infinity;
-  #questionsSweptUs = -Infinity;
 
   constructor(targets: readonly HostPort[], parts: StormParts) {
     this.#parts = parts;
@@ -53,16 +51,7 @@ export class HttpStorm implements Storm {
         else parts.firstAnswers.lost(index, nowUs);
       },
     });
-    this.#questions = new ConnectionPool(targets, FOLLOW_UP_CONNECTIONS, {
-      free: () => undefined,
-      answered: (token, nowUs, askedUs, { status, head, body }) => {
-        const told = { status, codeNumber: codeNumberOf(body), reservationId: reservationIdOf(body), orderId: orderIdOf(body), location: locationOf(head) };
-        parts.followUps.heard(token, askedUs, nowUs, told);
-      },
-      lost: (token, nowUs) => {
-        parts.followUps.unanswered(token, nowUs);
-      },
-    });
+    this.#questions = new Questions(targets, parts);
   }
 
   /** Connection attempts since the start of the storm. */
@@ -109,18 +98,11 @@ export class HttpStorm implements Storm {
   }
 
   tickFollowUps(nowUs: number, wanted: boolean): void {
-    if (wanted) this.#questions.maintain(nowUs, Infinity);
-    if (nowUs - this.#questionsSweptUs < SWEEP_EVERY_US) return;
-    this.#questionsSweptUs = nowUs;
-    this.#questions.expire(nowUs, this.#timeoutUs);
+    this.#questions.tick(nowUs, wanted);
   }
 
   ask(arrival: number, token: number, nowUs: number): boolean {
-    const connection = this.#questions.acquire();
-    if (connection === null) return false;
-    const { load, plan } = this.#parts;
-    this.#questions.send(connection, this.#textsOf(connection.target).query(requestIdAt(load, plan, arrival), userIdAt(plan, arrival)), token, nowUs);
-    return true;
+    return this.#questions.ask(arrival, token, nowUs);
   }
 
   abort(): void {

@@ -3,13 +3,18 @@ import { expect, test } from 'vitest';
 
 import type { AnswerCode } from '../../domain/reason-codes.js';
 import { createRoleMetrics } from '../role-metrics.js';
+import type { GatewayAnswer } from './answers.js';
 import { answerRecorder } from './gateway-metrics.js';
 
 const metrics = createRoleMetrics('gateway', 'gateway-1');
 const record = answerRecorder(metrics, { activityId: '7', skuIds: ['70'] });
 
+function answer(code: AnswerCode, httpStatus: number): GatewayAnswer {
+  return { httpStatus, location: null, answer: { code, requestId: 'r', reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: null } };
+}
+
 function told(code: AnswerCode, httpStatus: number, skuId = '70'): void {
-  record('submit', { httpStatus, location: null, answer: { code, requestId: 'r', reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: null } }, performance.now(), skuId);
+  record.answered('submit', answer(code, httpStatus), performance.now(), skuId);
 }
 
 test('each answer is counted where the paper looks for it', async () => {
@@ -32,4 +37,19 @@ test('each answer is counted where the paper looks for it', async () => {
   expect(count('seckill_requests_rejected_total', 'other')).toBe(2);
   expect(text).not.toContain('sku_id="71"');
   expect(text).toMatch(/seckill_requests_total\{activity_id="7",sku_id="70",request="submit",result_code="QUEUED".*\} 1/);
+});
+
+test('a batch counts as many answers as it has, each where a single one would count', async () => {
+  const own = createRoleMetrics('gateway', 'gateway-2');
+  const recorder = answerRecorder(own, { activityId: '7', skuIds: ['70'] });
+  const soldOut = Array.from({ length: 5 }, () => answer('SOLD_OUT', 410));
+  recorder.batchAnswered([answer('QUEUED', 202), ...soldOut, answer('QUEUED', 202), answer('QUEUED', 200), answer('USER_HAS_ONE', 409)], performance.now(), '70');
+  const text = await own.text();
+  const count = (name: string): number => Number(new RegExp(`^${name}\\{activity_id="7",sku_id="70"[^}]*\\} (.*)$`, 'm').exec(text)?.[1]);
+  expect(count('seckill_requests_accepted_total')).toBe(2);
+  expect(count('seckill_duplicate_request_total')).toBe(1);
+  expect(count('seckill_sold_out_total')).toBe(5);
+  expect(count('seckill_duplicate_user_total')).toBe(1);
+  expect(count('seckill_requests_rejected_total')).toBe(6);
+  expect(text).toMatch(/seckill_request_duration_seconds_count\{[^}]*request="batch"[^}]*\} 1/);
 });

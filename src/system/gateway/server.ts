@@ -5,23 +5,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import type { SkuState } from '../../domain/answer.js';
+import { BATCH_BODY_MAX_BYTES, BATCH_CONTENT_TYPES, batchFormOf, type BatchForm } from '../../domain/batch-contract.js';
+import type { SkuKey } from '../../domain/ids.js';
 import type { HostPort } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
 import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from '../role-server.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
+import { decideBatch } from './batch/decide-batch.js';
+import { readBatch, type BatchItem } from './batch/read-batch.js';
+import { writeBatch } from './batch/write-batch.js';
 import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
 import type { SkuStates } from './sku-state.js';
-import type { Submit } from './submit.js';
+import type { Submitter } from './submit.js';
 
 export interface GatewayServerOptions extends HealthAndMetrics {
   readonly listen: HostPort;
-  readonly submit: Submit;
+  readonly submitter: Submitter;
   readonly query: Query;
   readonly skuState: SkuStates;
   /** Told of every answer, for metrics. */
-  readonly onAnswer: AnswerRecorder;
+  readonly recorder: AnswerRecorder;
   readonly surroundings: Pick<RoleSurroundings, 'log' | 'tracing'>;
 }
 
@@ -38,20 +43,20 @@ const MAX_HEADER_BYTES = 8_192;
 /** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. */
 const KEEP_ALIVE_MS = 65_000;
 
-const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|(state)|requests\/([^/?]{1,192}))$/;
+const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|(reservations:batch)|(state)|requests\/([^/?]{1,192}))$/;
 
-/** The body as text, or null when it is too large or the client went away. */
-function readBody(request: IncomingMessage): Promise<string | null> {
+/** The body, or null when it is too large or the client went away. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       // The rest is read and thrown away, so that the connection stays usable for the answer.
-      if (bytes <= BODY_MAX_BYTES) chunks.push(chunk);
+      if (bytes <= maxBytes) chunks.push(chunk);
     });
     request.on('end', () => {
-      resolve(bytes > BODY_MAX_BYTES ? null : Buffer.concat(chunks).toString());
+      resolve(bytes > maxBytes ? null : chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     // The client went away in the middle of its body; after `end` this resolves nothing any more.
     request.on('error', () => undefined);
@@ -104,14 +109,18 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
     write(response, answers.notFound());
     return;
   }
-  const [, activityId = '', skuId = '', reservations, state, requestId = ''] = route;
+  const [, activityId = '', skuId = '', reservations, batch, state, requestId = ''] = route;
+  if (batch !== undefined && request.method === 'POST') {
+    await answerBatch(request, response, options, { activityId, skuId });
+    return;
+  }
   if (reservations !== undefined && request.method === 'POST') {
-    const body = await readBody(request);
+    const body = await readBody(request, BODY_MAX_BYTES);
     if (request.destroyed && !request.complete) return;
     const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id'), permit: headerOf(request, 'x-permit'), deviceId: headerOf(request, 'x-device-id') };
-    const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submit({ ...raw, body });
+    const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submitter.submit({ ...raw, body: body.toString() });
     write(response, answer);
-    options.onAnswer('submit', answer, startedAtMs, skuId);
+    options.recorder.answered('submit', answer, startedAtMs, skuId);
     return;
   }
   request.resume();
@@ -119,13 +128,41 @@ async function answerTo(request: IncomingMessage, response: ServerResponse, opti
     writeState(response, options.skuState(activityId, skuId));
     return;
   }
-  if (reservations === undefined && state === undefined && request.method === 'GET') {
+  if (requestId !== '' && request.method === 'GET') {
     const answer = await options.query({ activityId, skuId, requestId: decoded(requestId), userId: headerOf(request, 'x-user-id') });
     write(response, answer);
-    options.onAnswer('query', answer, startedAtMs, skuId);
+    options.recorder.answered('query', answer, startedAtMs, skuId);
     return;
   }
   write(response, answers.notFound());
+}
+
+/** The items of a batch, or the one answer to what is no batch. */
+function itemsOf(form: BatchForm | null, body: Buffer | null, sku: SkuKey): { readonly form: BatchForm; readonly items: readonly BatchItem[] } | GatewayAnswer {
+  if (form === null) return answers.invalid([`Content-Type must be one of ${Object.values(BATCH_CONTENT_TYPES).join(', ')}`], null);
+  if (body === null) return answers.invalid([`the body is larger than ${String(BATCH_BODY_MAX_BYTES)} bytes`], null);
+  const read = readBatch(form, body, sku);
+  return read.ok ? { form, items: read.items } : answers.invalid([read.problem], null);
+}
+
+/** Many reservations in one request (domain/batch-contract.ts). */
+async function answerBatch(request: IncomingMessage, response: ServerResponse, options: GatewayServerOptions, sku: SkuKey): Promise<void> {
+  const { submitter, recorder, surroundings } = options;
+  const startedAtMs = performance.now();
+  const body = await readBody(request, BATCH_BODY_MAX_BYTES);
+  if (request.destroyed && !request.complete) return;
+  const read = submitter.sells(sku) ? itemsOf(batchFormOf(headerOf(request, 'content-type')), body, sku) : answers.notFound();
+  if ('answer' in read) {
+    write(response, read);
+    recorder.answered('submit', read, startedAtMs, sku.skuId);
+    return;
+  }
+  const { form, items } = read;
+  const decided = await decideBatch(items, sku, (valid) => submitter.decide(valid), (...line) => { surroundings.log(...line); });
+  const bytes = writeBatch(form, decided);
+  response.writeHead(200, ['Content-Type', BATCH_CONTENT_TYPES[form], 'Content-Length', String(bytes.length)]);
+  response.end(bytes);
+  recorder.batchAnswered(decided, startedAtMs, sku.skuId);
 }
 
 /** Listens, or rejects with Node's error when the port cannot be had. */

@@ -18,7 +18,7 @@ import { answerRecorder } from './gateway-metrics.js';
 import { createQuery, type Query } from './query.js';
 import { startGatewayServer } from './server.js';
 import { createSkuStates, type SkuStates } from './sku-state.js';
-import { createSubmit, type Submit } from './submit.js';
+import { createSubmitter, type Submit, type Submitter } from './submit.js';
 import { warmUpSubmit } from './warm-up.js';
 
 export interface GatewayDependencies {
@@ -35,6 +35,7 @@ export interface GatewayDependencies {
 /** The gateway without its HTTP server, for a transport that calls it directly. */
 export interface GatewayCore {
   readonly submit: Submit;
+  readonly submitter: Submitter;
   readonly query: Query;
   readonly skuState: SkuStates;
   health(): Promise<readonly string[]>;
@@ -56,7 +57,7 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
   const gauge = view !== null && config.tuning.funnel.layers['admission-limit'] ? createDownstreamGauge(view, createKafkaBacklog(config)) : null;
   const funnel = new GatewayFunnel({ ...dependencies, admission, config, surroundings, gauge });
   const window = createActivityWindow(stock, surroundings.clock);
-  const submit = createSubmit({ stock, producer, admission, config, surroundings, funnel, window });
+  const submitter = createSubmitter({ stock, producer, admission, config, surroundings, funnel, window });
   const skuState = createSkuStates({ funnel, window, config });
   const query = createQuery({
     stock,
@@ -68,7 +69,8 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
   });
   let readerWasThere = false;
   return {
-    submit,
+    submit: submitter.submit,
+    submitter,
     query,
     skuState,
     async health() {
@@ -97,7 +99,7 @@ export async function startGateway(dependencies: GatewayDependencies, config: Ro
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
   const server = await startGatewayServer({
-    listen: config.listen, submit: core.submit, query: core.query, skuState: core.skuState, onAnswer: answerRecorder(metrics, config), surroundings, health, metrics,
+    listen: config.listen, submitter: core.submitter, query: core.query, skuState: core.skuState, recorder: answerRecorder(metrics, config), surroundings, health, metrics,
   }).catch(async (error: unknown) => {
     await core.close();
     throw error;

@@ -27,6 +27,14 @@ import { validateReservation, type RawReservation, type ValidReservation } from 
 /** Decides one request; what needs no waiting comes without a promise. Never rejects for an operating failure. */
 export type Submit = (raw: RawReservation) => GatewayAnswer | Promise<GatewayAnswer>;
 
+export interface Submitter {
+  readonly submit: Submit;
+  /** The same for a request that has been checked. */
+  decide(request: ValidReservation): GatewayAnswer | Promise<GatewayAnswer>;
+  /** This SKU is sold here. */
+  sells(sku: SkuKey): boolean;
+}
+
 export interface SubmitDependencies {
   readonly stock: StockPort;
   readonly producer: LogProducer;
@@ -54,7 +62,7 @@ function announcedStock(stock: StockPort, observer: StepObserver): Pick<StockPor
   };
 }
 
-class Submission {
+class Submission implements Submitter {
   readonly #deps: SubmitDependencies;
   readonly #window: ActivityWindow;
   readonly #funnel: GatewayFunnel;
@@ -74,11 +82,21 @@ class Submission {
     this.#batchers = new Map(config.skuIds.map((skuId) => [skuId, createReserveBatcher(announced, { activityId: config.activityId, skuId }, options)]));
   }
 
-  submit(raw: RawReservation): GatewayAnswer | Promise<GatewayAnswer> {
+  readonly submit = (raw: RawReservation): GatewayAnswer | Promise<GatewayAnswer> => {
     const validated = validateReservation(raw);
-    if (!validated.ok) return answers.invalid(validated.problems, validated.requestId);
-    const { value } = validated;
-    const batcher = value.sku.activityId === this.#deps.config.activityId ? this.#batchers.get(value.sku.skuId) : undefined;
+    return validated.ok ? this.decide(validated.value) : answers.invalid(validated.problems, validated.requestId);
+  };
+
+  #batcherOf({ activityId, skuId }: SkuKey): ReserveBatcher | undefined {
+    return activityId === this.#deps.config.activityId ? this.#batchers.get(skuId) : undefined;
+  }
+
+  sells(sku: SkuKey): boolean {
+    return this.#batcherOf(sku) !== undefined;
+  }
+
+  decide(value: ValidReservation): GatewayAnswer | Promise<GatewayAnswer> {
+    const batcher = this.#batcherOf(value.sku);
     if (batcher === undefined) return answers.notFound();
     if (this.#funnel.isKnown(value)) return this.#admitted(value, batcher);
     const verdict = this.#funnel.pass(value);
@@ -193,8 +211,12 @@ function messageOf(sku: SkuKey, record: StockRecord): string {
   });
 }
 
-/** The submit function of one gateway. Owns no connection: `stock` and `producer` are closed by their owner. */
+/** What decides the requests of one gateway. Owns no connection: `stock` and `producer` are closed by their owner. */
+export function createSubmitter(deps: SubmitDependencies): Submitter {
+  return new Submission(deps);
+}
+
+/** Its submit function alone. */
 export function createSubmit(deps: SubmitDependencies): Submit {
-  const submission = new Submission(deps);
-  return (raw) => submission.submit(raw);
+  return createSubmitter(deps).submit;
 }

@@ -71,14 +71,20 @@ function bodyProblems(body: string): { readonly problems: readonly string[]; rea
     return { problems: ['the body is not JSON'], clientTag: null };
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return { problems: ['the body must be a JSON object'], clientTag: null };
-  const { quantity, clientTag } = parsed as { quantity?: unknown; clientTag?: unknown };
+  const { clientTag } = parsed as { clientTag?: unknown };
+  return { problems: payloadProblems(parsed, FIELDS), clientTag: typeof clientTag === 'string' ? clientTag : null };
+}
+
+/** Of the payload's fields, and of every field that `known` does not have. */
+function payloadProblems(payload: object, known: ReadonlySet<string>): string[] {
+  const { quantity, clientTag } = payload as { quantity?: unknown; clientTag?: unknown };
   const problems: string[] = [];
   if (quantity !== 1) problems.push('quantity must be 1');
   const tagHolds = clientTag === undefined || (typeof clientTag === 'string' && clientTag.length <= CLIENT_TAG_MAX_LENGTH);
   if (!tagHolds) problems.push(`clientTag must be text of at most ${String(CLIENT_TAG_MAX_LENGTH)} characters`);
   // An unknown field would not be part of the payload hash: two different requests would count as the same.
-  for (const name of Object.keys(parsed)) if (!FIELDS.has(name)) problems.push(`unknown field ${JSON.stringify(name.slice(0, 64))}`);
-  return { problems, clientTag: typeof clientTag === 'string' ? clientTag : null };
+  for (const name in payload) if (!known.has(name)) problems.push(`unknown field ${JSON.stringify(name.slice(0, 64))}`);
+  return problems;
 }
 
 /** The request, or every problem found in it. */
@@ -93,6 +99,46 @@ export function validateReservation(raw: RawReservation): Validated<ValidReserva
     return { ok: false, problems, requestId: requestId !== undefined && isRequestId(requestId) ? requestId : null };
   }
   return { ok: true, value: { sku: { activityId, skuId }, requestId, userId, payloadHash: payloadHashOf(body.clientTag), permit, deviceId } };
+}
+
+const ITEM_FIELDS: ReadonlySet<string> = new Set([...FIELDS, 'requestId', 'userId', 'permit', 'deviceId']);
+
+function itemIdProblems(requestId: unknown, userId: unknown, deviceId: unknown): string[] {
+  const problems: string[] = [];
+  // Only text: a number beyond 2^53 would be another user's id by now.
+  if (typeof requestId !== 'string' || !isRequestId(requestId)) problems.push('requestId must be text, 1–64 of A-Z a-z 0-9 _ . : -');
+  if (typeof userId !== 'string' || !isPositiveInt8(userId)) problems.push('userId must be a positive whole number as text');
+  if (deviceId !== undefined && (typeof deviceId !== 'string' || !isRequestId(deviceId))) problems.push('deviceId must be text, 1–64 of A-Z a-z 0-9 _ . : -');
+  return problems;
+}
+
+interface ItemFields {
+  readonly requestId?: unknown;
+  readonly userId?: unknown;
+  readonly permit?: unknown;
+  readonly deviceId?: unknown;
+  readonly clientTag?: unknown;
+}
+
+/** An item of a batch (domain/batch-contract.ts). The SKU is checked already. */
+export function validateItem(sku: SkuKey, item: unknown): Validated<ValidReservation> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return { ok: false, problems: ['an item must be a JSON object'], requestId: null };
+  const { requestId, userId, permit, deviceId, clientTag } = item as ItemFields;
+  const problems = [...itemIdProblems(requestId, userId, deviceId), ...payloadProblems(item, ITEM_FIELDS)];
+  if (permit !== undefined && typeof permit !== 'string') problems.push('permit must be text');
+  if (problems.length > 0 || typeof requestId !== 'string' || typeof userId !== 'string') {
+    return { ok: false, problems, requestId: typeof requestId === 'string' && isRequestId(requestId) ? requestId : null };
+  }
+  const payloadHash = payloadHashOf(typeof clientTag === 'string' ? clientTag : null);
+  return { ok: true, value: { sku, requestId, userId, payloadHash, permit: typeof permit === 'string' ? permit : null, deviceId: typeof deviceId === 'string' ? deviceId : null } };
+}
+
+/** An item that is ids alone, with the payload `{"quantity":1}`. The SKU is checked already. */
+export function validateIds(sku: SkuKey, requestId: string, userId: string): Validated<ValidReservation> {
+  if (!isRequestId(requestId) || !isPositiveInt8(userId)) {
+    return { ok: false, problems: itemIdProblems(requestId, userId, undefined), requestId: isRequestId(requestId) ? requestId : null };
+  }
+  return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
 }
 
 export interface RawQuery {
