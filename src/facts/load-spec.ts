@@ -4,7 +4,14 @@
  */
 import type { ActivityId, SkuId } from '../domain/ids.js';
 
-export type TransportName = 'http' | 'inproc';
+/**
+ * `http`: one request per connection at a time, as customers do. `edge`: an L7 edge that carries many customers' requests per connection, as batches of up to 512
+ * (domain/batch-contract.ts). `inproc`: the gateway's submit function called in the generator's process.
+ */
+export type TransportName = 'http' | 'edge' | 'inproc';
+
+/** How an edge writes its batches. Binary items carry ids alone: no other payload, no permit, no device. */
+export type EdgeForm = 'json' | 'binary';
 
 export type ArrivalShape =
   | { readonly kind: 'constant' }
@@ -113,11 +120,13 @@ export interface LoadSpec {
   readonly shape: ArrivalShape;
   readonly mix: TrafficMix;
   readonly transport: TransportName;
+  /** Of `edge`. Left out: `json`. */
+  readonly edgeForm?: EdgeForm;
   readonly activityId: ActivityId;
   readonly skuId: SkuId;
   /** A request without an answer after this is indeterminate. */
   readonly requestTimeoutMs: number;
-  /** Sockets per generator; depth 1 each. */
+  /** Sockets per generator; one request, or one batch, in flight each. */
   readonly connections: number;
   /** Accepted and indeterminate requests poll their Location this often until they hear a final state, and once after settling. */
   readonly pollIntervalMs: number;

@@ -56,7 +56,7 @@ export const RUN_OPTIONS = {
   duration: { flag: '--duration <time>', help: 'length of the storm, such as 10s', schema: durationMs },
   stock: { flag: '--stock <units>', help: 'units on sale', schema: positiveInteger(5_000_000) },
   seed: { flag: '--seed <number>', help: 'seed of the schedule; printed by every run', schema: positiveInteger(4_294_967_295) },
-  transport: { flag: '--transport <name>', help: 'http (one request per connection at a time) or inproc', schema: z.enum(['http', 'inproc'], { error: 'must be http or inproc' }) },
+  transport: { flag: '--transport <name>', help: 'http (one request per connection at a time), edge (batches of many customers per connection) or inproc', schema: z.enum(['http', 'edge', 'inproc'], { error: 'must be http, edge or inproc' }) },
   gateways: { flag: '--gateways <count>', help: 'gateway processes', schema: positiveInteger(8) },
   consumers: { flag: '--consumers <count>', help: 'consumer processes', schema: positiveInteger(8) },
   allocator: { flag: '--allocator <name>', help: 'token (SKIP LOCKED rows) or row (conditional update)', schema: z.enum(['token', 'row'], { error: 'must be token or row' }) },

@@ -52,6 +52,15 @@ function freshNamespace(nowMs: number): Namespace {
   return namespaceOf(`r${nowMs.toString(36)}${(process.pid % 1_296).toString(36)}${(plansMade % 1_296).toString(36)}`);
 }
 
+/** An edge needs few, since each carries hundreds of customers. */
+const EDGE_CONNECTIONS_MAX = 256;
+
+function connectionsFor(transport: LoadSpec['transport'], atLeast: number, ratePerSecond: number): number {
+  if (transport === 'edge') return Math.min(atLeast, EDGE_CONNECTIONS_MAX);
+  // Two seconds' worth of sockets: a gateway that is slow for a second after its start must not starve the generator (512 made runs void).
+  return Math.max(atLeast, Math.min(2 * ratePerSecond, CONNECTIONS_MAX));
+}
+
 export function planRun(scenario: Scenario, options: RunOptions, mutant: string | null): RunPlan {
   const now = new Date();
   const seed = options.seed ?? 1 + Math.floor(Math.random() * 2_147_483_646);
@@ -68,8 +77,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
       ...scenario.load,
       seed,
       ratePerSecond,
-      // Two seconds' worth of sockets: a gateway that is slow for a second after its start must not starve the generator (512 made runs void).
-      connections: Math.max(scenario.load.connections, Math.min(2 * ratePerSecond, CONNECTIONS_MAX)),
+      connections: connectionsFor(transport, scenario.load.connections, ratePerSecond),
       durationMs: options.duration ?? scenario.load.durationMs,
       transport,
       activityId: ACTIVITY_ID,

@@ -2,11 +2,13 @@
  * A rehearsal before the storm, against a server of the generator's own: it compiles the hot path (cold code alone makes 12–50 ms of lateness p99 in the
  * first second) and shows that this machine can keep a schedule at all, without touching the system under test.
  */
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 
 import { expandArrivalPlan } from '../facts/arrival-plan.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import { measureGenerator } from '../facts/load-honesty.js';
+import { EdgeStorm } from './edge/edge-storm.js';
 import { FirstAnswers } from './first-answers.js';
 import { NO_PERMITS } from './permits.js';
 import { FollowUps } from './follow-ups.js';
@@ -20,6 +22,8 @@ import type { Storm, StormParts } from './storm.js';
 import { Ticker } from './ticker.js';
 
 const REHEARSAL_RATE = 4_000;
+/** Batches of a hundred. */
+const EDGE_REHEARSAL_RATE = 100_000;
 const REHEARSAL_MS = 400;
 
 const SOLD_OUT_BODY = '{"code":"SOLD_OUT","requestId":"r1-1","reservationId":null,"orderId":null,"reason":null,"problems":[],"retryAfterMs":null}';
@@ -27,8 +31,13 @@ const QUEUED_BODY = SOLD_OUT_BODY.replace('SOLD_OUT', 'QUEUED').replace('"reserv
 const SOLD_OUT_TEXT = `HTTP/1.1 410 Gone\r\nContent-Type: application/json\r\nContent-Length: ${String(SOLD_OUT_BODY.length)}\r\n\r\n${SOLD_OUT_BODY}`;
 const QUEUED_TEXT = `HTTP/1.1 202 Accepted\r\nContent-Type: application/json\r\nContent-Length: ${String(QUEUED_BODY.length)}\r\n\r\n${QUEUED_BODY}`;
 
+interface OwnServer {
+  readonly port: number;
+  close(): void;
+}
+
 /** Answers every chunk as one request: at depth 1 it is one. */
-async function openOwnServer(): Promise<{ port: number; close(): void }> {
+async function openOwnServer(): Promise<OwnServer> {
   let requests = 0;
   const server = createServer((socket) => {
     socket.setNoDelay(true);
@@ -38,8 +47,32 @@ async function openOwnServer(): Promise<{ port: number; close(): void }> {
       socket.write(requests % 8 === 0 ? QUEUED_TEXT : SOLD_OUT_TEXT, 'latin1');
     });
   });
+  return listening(server);
+}
+
+async function listening(server: Server): Promise<OwnServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+const ANSWERS_OF_EDGE = [
+  (requestId: string): string => `{"status":410,"code":"TEMP_SOLD_OUT","retryAfterMs":1000,"requestId":"${requestId}"}`,
+  (requestId: string): string => `{"status":202,"code":"QUEUED","retryAfterMs":500,"requestId":"${requestId}","reservationId":"01890000-0000-7000-8000-000000000001","location":"/"}`,
+] as const;
+
+/** Answers batches of either form; a question like the own server of `http`. */
+async function openOwnEdgeServer(binary: boolean): Promise<OwnServer> {
+  const server = createHttpServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      if (request.method === 'GET') response.end(QUEUED_BODY);
+      else if (binary) response.end(Buffer.alloc(body.length, Buffer.from('019a13', 'hex')));
+      else response.end(`[${(JSON.parse(body.toString()) as { requestId: string }[]).map(({ requestId }, item) => ANSWERS_OF_EDGE[item % 8 === 0 ? 1 : 0](requestId)).join(',')}]`);
+    });
+  });
+  return listening(server);
 }
 
 async function storm(open: (parts: StormParts) => Storm, load: LoadSpec): Promise<StormParts> {
@@ -79,6 +112,7 @@ function rehearsalOf(load: LoadSpec): LoadSpec {
     pollsMax: 4,
     payers: null,
     permits: null,
+    ...(load.edgeForm === 'binary' ? { mix: { repeatShare: 0.1, sameUserShare: 0.05, conflictShare: 0, malformedShare: 0, distinctUsers: null } } : {}),
   };
 }
 
@@ -89,6 +123,10 @@ export async function calibrate(load: LoadSpec): Promise<ReadyReport['calibratio
   if (load.transport === 'http') {
     const server = await openOwnServer();
     parts = await storm((ready) => new HttpStorm([{ host: '127.0.0.1', port: server.port }], ready), rehearsal);
+    server.close();
+  } else if (load.transport === 'edge') {
+    const server = await openOwnEdgeServer(load.edgeForm === 'binary');
+    parts = await storm((ready) => new EdgeStorm([{ host: '127.0.0.1', port: server.port }], ready), { ...rehearsal, ratePerSecond: EDGE_REHEARSAL_RATE });
     server.close();
   } else {
     const answer: InprocAnswer = {

@@ -39,7 +39,7 @@ async function compile(folders: readonly string[], into: string): Promise<void> 
 
 beforeAll(async () => {
   compiled = await temporaryFolder();
-  await compile(['domain', 'facts', 'load'], compiled.path);
+  await compile(['domain', 'facts', 'load', 'load/edge'], compiled.path);
   entry = join(compiled.path, 'load', 'main.js');
 });
 afterAll(() => compiled.remove());

@@ -13,6 +13,7 @@ import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { GeneratorFacts } from '../facts/history.js';
 import { measureGenerator } from '../facts/load-honesty.js';
 import { calibrate } from './calibrate.js';
+import { EdgeStorm } from './edge/edge-storm.js';
 import { FirstAnswers } from './first-answers.js';
 import { FollowUps } from './follow-ups.js';
 import { HistoryRecorder } from './history-recorder.js';
@@ -42,6 +43,7 @@ export interface GeneratorListener {
 
 async function openStorm(job: LoadJob, parts: StormParts): Promise<Storm> {
   if (job.load.transport === 'http') return new HttpStorm(job.targets, parts);
+  if (job.load.transport === 'edge') return new EdgeStorm(job.targets, parts);
   if (job.inproc === null) throw new Error('the inproc transport needs a gateway module');
   const module = (await import(pathToFileURL(job.inproc.modulePath).href)) as InprocModule;
   return new InprocStorm(await module.openInprocGateway(job.inproc.config), parts);

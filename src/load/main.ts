@@ -27,7 +27,7 @@ const PRIORITY = -10;
  * (as root), it goes first; it uses a few per cent of a core. Not with the gateway inside, which must not be favoured.
  */
 function goFirst(job: LoadJob): void {
-  if (job.load.transport !== 'http') return;
+  if (job.load.transport === 'inproc') return;
   try {
     setPriority(PRIORITY);
   } catch {

@@ -11,13 +11,21 @@ import type { LoadSpec } from '../facts/load-spec.js';
 /** An expired permit has been so for this long, more than clocks differ by. */
 const EXPIRED_FOR_MS = 60_000;
 
+export interface ShownByArrival {
+  /** null: it shows no permit. */
+  readonly permit: string | null;
+  readonly deviceId: string;
+}
+
 export interface Permits {
-  /** Header lines of the arrival, each begun with CR LF; empty where nobody shows any. */
+  /** What the arrival shows; null where nobody shows anything. */
+  shownAt(arrival: number): ShownByArrival | null;
+  /** The same as header lines, each begun with CR LF. */
   headersAt(arrival: number): string;
 }
 
 /** What arrivals show where there is no funnel. */
-export const NO_PERMITS: Permits = { headersAt: () => '' };
+export const NO_PERMITS: Permits = { shownAt: () => null, headersAt: () => '' };
 
 /** The permits' time counts from the first one on; `wallMs` is asked once. */
 export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wallMs: () => number): Permits {
@@ -29,18 +37,23 @@ export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wal
       { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: `lab-${String(load.seed)}-${String(arrival).padStart(7, '0')}` },
       (payload) => createHmac('sha256', key).update(payload).digest('base64url'),
     );
+  const shownAt = (arrival: number): ShownByArrival => {
+    firstMs ??= wallMs();
+    const deviceId = deviceIdAt(load, plan, arrival);
+    const kind = arrivalKindAt(plan, arrival);
+    if (kind === 'no-permit') return { permit: null, deviceId };
+    const permit = permitFor(
+      plan.permitOf[arrival] ?? arrival,
+      kind === 'expired-permit' ? firstMs - EXPIRED_FOR_MS : firstMs + permits.validForMs,
+      kind === 'forged-permit' ? `not ${secret}` : secret,
+    );
+    return { permit, deviceId };
+  };
   return {
+    shownAt,
     headersAt(arrival) {
-      firstMs ??= wallMs();
-      const device = `\r\n${DEVICE_HEADER}: ${deviceIdAt(load, plan, arrival)}`;
-      const kind = arrivalKindAt(plan, arrival);
-      if (kind === 'no-permit') return device;
-      const permit = permitFor(
-        plan.permitOf[arrival] ?? arrival,
-        kind === 'expired-permit' ? firstMs - EXPIRED_FOR_MS : firstMs + permits.validForMs,
-        kind === 'forged-permit' ? `not ${secret}` : secret,
-      );
-      return `\r\n${PERMIT_HEADER}: ${permit}${device}`;
+      const { permit, deviceId } = shownAt(arrival);
+      return `${permit === null ? '' : `\r\n${PERMIT_HEADER}: ${permit}`}\r\n${DEVICE_HEADER}: ${deviceId}`;
     },
   };
 }
