@@ -55,6 +55,13 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runExplain } = await import('./commands/explain.js');
     finish(await runExplain(directory, id, options, processIo));
   });
+  program
+    .command('shrink').description('run a violated run again with less load and fewer faults, down to the least that still fails').argument('<dir>', 'its run folder')
+    .option('--out <file>', 'where the plan goes (default: shrunk-plan.yaml in the folder)').option('--lanes <count>', 'runs side by side', '2').option('--minutes <count>', 'stop after so long', '60')
+    .action(async (directory: string, options: { out?: string; lanes: string; minutes: string }) => {
+      const { runShrink } = await import('./commands/shrink.js');
+      finish(await runShrink(directory, options, process.argv, processIo));
+    });
   program.command('doctor').description('what is installed, what is missing, and the command that mends it').action(async () => {
     const { runDoctor } = await import('./commands/doctor.js');
     finish(await runDoctor({}, processIo));
