@@ -25,20 +25,31 @@ interface Reply {
 
 export function createHttpChannel(address: HostPort, timeoutMs: number): PaymentChannel {
   const root = `http://${address.host}:${String(address.port)}`;
-  const closing = new AbortController();
+  /** Calls under way. Held here: a signal that only `AbortSignal.any` holds may be collected as garbage before it fires, and the call then waits for ever (Node 20). */
+  const underWay = new Set<AbortController>();
+  let closed = false;
 
   /** null and a reason: no usable answer within the deadline. */
   async function call(path: string, body: object | null): Promise<Reply | { readonly reason: string }> {
+    if (closed) return { reason: 'the channel is closed' };
+    const giveUp = new AbortController();
+    underWay.add(giveUp);
+    const deadline = setTimeout(() => {
+      giveUp.abort(new Error(`no answer within ${String(timeoutMs)} ms`));
+    }, timeoutMs);
     try {
       const response = await fetch(root + path, {
         method: body === null ? 'GET' : 'POST',
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+        signal: giveUp.signal,
         ...(body === null ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const text = await response.text();
       return { httpStatus: response.status, body: response.status === 200 ? JSON.parse(text) as unknown : null };
     } catch (error) {
       return { reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    } finally {
+      clearTimeout(deadline);
+      underWay.delete(giveUp);
     }
   }
 
@@ -59,7 +70,8 @@ export function createHttpChannel(address: HostPort, timeoutMs: number): Payment
       return parsed.data.status === 'REFUNDED' ? { outcome: 'refunded' } : { outcome: 'pending', reason: 'the channel is at work on it' };
     },
     close() {
-      closing.abort();
+      closed = true;
+      for (const giveUp of underWay) giveUp.abort(new Error('the channel is closed'));
       return Promise.resolve();
     },
   };
