@@ -50,6 +50,25 @@ export interface RunFacts {
   readonly invariants: readonly string[];
   /** Service levels that this run promises, with their bounds. */
   readonly serviceLevels: readonly ServiceLevelSpec[];
+  /** What this run has to have come to. */
+  readonly shows: readonly ShownSpec[];
+}
+
+/** Counts of what a story tells of, each from evidence; `src/invariants/shown/` has one function for each. */
+export const SHOWN_FIGURES = [
+  'races', 'races-won-by-payment', 'races-won-by-end', 'late-money-returned', 'orders-timed-out', 'orders-carried-over', 'units-released', 'orders-beyond-stock',
+  'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'turned-away-by-breaker', 'turned-away-by-permit', 'repairs', 'losses-excused',
+  'inbox-rows-trimmed', 'events-archived', 'callbacks-archived',
+] as const;
+export type ShownFigure = (typeof SHOWN_FIGURES)[number];
+
+/**
+ * What a run has to have come to: where two things never met, a judge that finds nothing wrong with their meeting has shown nothing. A run that falls short of one
+ * is `unknown`, whatever its judges say.
+ */
+export interface ShownSpec {
+  readonly figure: ShownFigure;
+  readonly atLeast: number;
 }
 
 export interface ServiceLevelSpec {

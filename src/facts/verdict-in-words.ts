@@ -2,7 +2,7 @@
  * A verdict in words and figures, for every face that shows one: the summary file, the terminal, the JUnit messages. Pure text without
  * layout, so that the same number is never written in two ways.
  */
-import type { Latencies, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict, WitnessOfViolation } from './verdict.js';
+import type { Latencies, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict, ShownVerdict, WitnessOfViolation } from './verdict.js';
 
 /** `12,345`; `–` when the evidence is missing. Only whole numbers get separators. */
 export function countInWords(count: number | null): string {
@@ -44,6 +44,11 @@ export function outcomeInWords(outcome: RunOutcome): string {
 export function serviceLevelInWords(level: ServiceLevelVerdict): string {
   const write = level.unit === 'ms' ? millisecondsInWords : (share: number | null): string => (share === null ? '–' : shareInWords(share));
   return `${write(level.measured)}, promised ${level.unit === 'ms' ? '≤' : '≥'} ${write(level.bound)}`;
+}
+
+/** `1,012 of at least 1,000`. */
+export function shownInWords({ seen, atLeast }: ShownVerdict): string {
+  return `${countInWords(seen)} of at least ${countInWords(atLeast)}`;
 }
 
 export function latenciesInWords(latencies: Latencies): string {

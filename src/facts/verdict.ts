@@ -46,6 +46,17 @@ export interface ServiceLevelVerdict {
   readonly note: string;
 }
 
+/** Whether the run came to what its scenario tells of. */
+export interface ShownVerdict {
+  readonly figure: string;
+  readonly outcome: 'shown' | 'not-shown' | 'unknown';
+  readonly atLeast: number;
+  /** null: the evidence for counting is missing. */
+  readonly seen: number | null;
+  /** What was counted, in words. */
+  readonly what: string;
+}
+
 export interface LoadVerdict {
   readonly outcome: 'valid' | 'void' | 'unknown';
   readonly reasons: readonly string[];
@@ -116,6 +127,7 @@ export interface RunVerdict {
   readonly headline: string;
   readonly invariants: readonly InvariantVerdict[];
   readonly serviceLevels: readonly ServiceLevelVerdict[];
+  readonly shown: readonly ShownVerdict[];
   readonly load: LoadVerdict;
   readonly faults: readonly FaultRecord[];
   readonly figures: RunFigures;

@@ -69,6 +69,7 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     serviceLevels: [
       { name: 'api-p99', bound: 100 }, { name: 'order-within-3s', bound: 0.99 }, { name: 'recovery-time', bound: 5_000 }, { name: 'drained', bound: 5_000 },
     ],
+    shows: [],
   };
 }
 

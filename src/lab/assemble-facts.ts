@@ -39,6 +39,7 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       clock,
       invariants: judgesOfRun(plan.scenario.invariants, plan.faults, plan.tuning.funnel),
       serviceLevels: plan.scenario.serviceLevels,
+      shows: plan.shows,
     },
     ...harvested,
     faults: { present: true, value: faults },

@@ -72,6 +72,26 @@ describe('the verdict of a run', () => {
   });
 });
 
+describe('what a run has to come to', () => {
+  const asking = (atLeast: number) => (draft: Draft): void => { draft.run.shows.push({ figure: 'orders-timed-out', atLeast }); };
+
+  it('makes a run unknown that falls short, for all that its judges hold', () => {
+    const verdict = after(asking(1));
+    expect(verdict).toMatchObject({ outcome: 'unknown', exitCode: 2, shown: [{ figure: 'orders-timed-out', outcome: 'not-shown', atLeast: 1, seen: 0 }] });
+    expect(verdict.headline).toContain('did not come to what it tells of: 0 orders that nobody paid and that timed out, at least 1 are needed');
+  });
+
+  it('takes nothing from a run that came to it, and excuses no violation', () => {
+    expect(after(asking(0))).toMatchObject({ outcome: 'green', exitCode: 0, shown: [{ outcome: 'shown' }] });
+    expect(after((draft) => { asking(1)(draft); violate(draft); })).toMatchObject({ outcome: 'violated', exitCode: 1 });
+  });
+
+  it('is unknown where the evidence for counting is missing', () => {
+    const asked = edited(CLEAN, asking(0));
+    expect(judge(without(asked, 'postgres'))).toMatchObject({ outcome: 'unknown', shown: [{ outcome: 'unknown', seen: null }] });
+  });
+});
+
 describe('what a run cannot prove', () => {
   it.each([
     ['a fault that did not land', { proof: 'not-landed' }],

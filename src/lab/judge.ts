@@ -1,16 +1,17 @@
 /**
  * Facts → verdict, the same in a run and in `seckill-lab check`: judge every invariant the run names, then the service levels, then weigh all of it
- * by the precedence of the exit codes. No I/O.
+ * by the precedence of the exit codes. What the scenario has to have come to counts as well: short of it, the rest shows nothing. No I/O.
  */
 import { ExitCode, firstThatApplies, type ExitCodeName } from '../exit-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import { judgeLoad } from '../facts/load-honesty.js';
-import type { InvariantVerdict, LoadVerdict, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict } from '../facts/verdict.js';
+import type { InvariantVerdict, LoadVerdict, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict, ShownVerdict } from '../facts/verdict.js';
 import { claimedLatencyUs } from '../invariants/claimed-latency.js';
 import type { Invariant } from '../invariants/invariant.js';
 import { invariantNamed } from '../invariants/registry.js';
 import { runFigures } from '../invariants/run-figures.js';
+import { judgeShown } from '../invariants/shown/registry.js';
 import { SERVICE_LEVELS } from '../invariants/service-levels/registry.js';
 import { levelNotJudged, unknownLevel } from '../invariants/service-levels/service-level.js';
 
@@ -30,14 +31,15 @@ export function judgeFacts(facts: Facts, run: JudgedRun, findInvariant: (name: s
   const serviceLevels = judgeServiceLevels(facts, load);
   const faults = facts.faults.present ? facts.faults.value : [];
   const figures = safely(() => runFigures(facts, invariants), noFigures(facts));
-  const outcome = outcomeOf(facts, invariants, serviceLevels, load, faults);
+  const shown = facts.run.shows.map((spec) => judgeShown(facts, spec, figures));
+  const outcome = outcomeOf(facts, { invariants, serviceLevels, shown, load, faults });
   return {
     schemaVersion: 1,
     run: { id: run.id, scenario: facts.run.scenario, seed: facts.run.load.seed, startedAt: run.startedAt, directory: run.directory },
     outcome: outcome.outcome,
     exitCode: ExitCode[EXIT_OF[outcome.outcome]],
     headline: headlineOf(outcome, invariants, figures),
-    invariants, serviceLevels, load, faults, figures,
+    invariants, serviceLevels, shown, load, faults, figures,
   };
 }
 
@@ -77,19 +79,33 @@ const EXIT_OF: Readonly<Record<RunOutcome, ExitCodeName>> = {
   violated: 'violated', unknown: 'unknown', void: 'void', 'service-level-missed': 'serviceLevelMissed', green: 'green',
 };
 
-function outcomeOf(facts: Facts, invariants: readonly InvariantVerdict[], levels: readonly ServiceLevelVerdict[], load: LoadVerdict, faults: readonly FaultRecord[]): Outcome {
+function shownProblem({ outcome, what, seen, atLeast }: ShownVerdict): string | null {
+  if (outcome === 'shown') return null;
+  return outcome === 'unknown' ? `nobody can count ${what}` : `the run did not come to what it tells of: ${String(seen)} ${what}, at least ${String(atLeast)} are needed`;
+}
+
+interface Judged {
+  readonly invariants: readonly InvariantVerdict[];
+  readonly serviceLevels: readonly ServiceLevelVerdict[];
+  readonly shown: readonly ShownVerdict[];
+  readonly load: LoadVerdict;
+  readonly faults: readonly FaultRecord[];
+}
+
+function outcomeOf(facts: Facts, { invariants, serviceLevels, shown, load, faults }: Judged): Outcome {
   const doubts = [
     ...invariants.filter((verdict) => verdict.outcome === 'unknown').map((verdict) => `${verdict.name}: ${verdict.note}`),
     ...(invariants.length === 0 ? ['the run names no invariant: nothing was judged'] : []),
     ...(facts.faults.present ? faults.flatMap((fault) => faultProblem(fault) ?? []) : [`no evidence of the faults: ${facts.faults.reason}`]),
-    ...levels.filter((level) => level.outcome === 'unknown').map((level) => `${level.name}: ${level.note}`),
+    ...shown.flatMap((verdict) => shownProblem(verdict) ?? []),
+    ...serviceLevels.filter((level) => level.outcome === 'unknown').map((level) => `${level.name}: ${level.note}`),
     ...(load.outcome === 'unknown' ? load.reasons : []),
   ];
   const reasons: Record<RunOutcome, readonly string[]> = {
     violated: invariants.filter((verdict) => verdict.outcome === 'violated').map((verdict) => verdict.name),
     unknown: doubts,
     void: load.outcome === 'void' ? load.reasons : [],
-    'service-level-missed': levels.filter((level) => level.outcome === 'missed').map((level) => level.name),
+    'service-level-missed': serviceLevels.filter((level) => level.outcome === 'missed').map((level) => level.name),
     green: [],
   };
   const outcomes = Object.keys(reasons) as RunOutcome[];

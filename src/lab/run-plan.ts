@@ -7,7 +7,7 @@ import { namespaceOf, type Namespace } from '../domain/namespace.js';
 import { DEFAULT_TUNING, type RoleTuning, type Strategies } from '../domain/role-config.js';
 import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js';
 import { PLAN_SCHEMA_VERSION, type ExperimentPlan } from '../facts/experiment-plan.js';
-import type { ActivityRules } from '../facts/facts.js';
+import type { ActivityRules, ShownSpec } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import type { Manifest } from '../facts/run-store.js';
 import { USUAL_RULES, type Scenario } from '../scenarios/scenario.js';
@@ -30,6 +30,8 @@ export interface RunPlan {
   /** Fault options of the scenario and of the command line, in order. */
   readonly faults: readonly string[];
   readonly mutant: string | null;
+  /** What the run has to have come to. */
+  readonly shows: readonly ShownSpec[];
 }
 
 /** Open files are limited to 20,000 on common machines, and a socket has two ends on this one host. */
@@ -90,6 +92,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
     instances: instancesOf(scenario.roles, options),
     faults: [...scenario.faults, ...(options.fault ?? [])],
     mutant,
+    shows: showsOf(scenario, options),
   };
 }
 
@@ -104,6 +107,13 @@ export function experimentPlanOf(plan: RunPlan, options: RunOptions): Experiment
     faults,
     ...(mutant === null ? {} : { mutant }),
   };
+}
+
+/** A run that is made smaller on the command line has to come to its share, and to something in any case. */
+function showsOf({ shows = [], load, stock }: Scenario, options: RunOptions): readonly ShownSpec[] {
+  const arrivals = ((options.rate ?? load.ratePerSecond) * (options.duration ?? load.durationMs)) / (load.ratePerSecond * load.durationMs);
+  const share = Math.min(1, arrivals, (options.stock ?? stock) / stock);
+  return shows.map(({ figure, atLeast }) => ({ figure, atLeast: Math.ceil(atLeast * share) }));
 }
 
 /** What is written before anything starts, so that a run that dies can still be told from another. */

@@ -1,10 +1,10 @@
 /**
- * `junit.xml`: one test case per invariant, per service level, per fault proof, and one for the honesty of the load, so that any CI shows
+ * `junit.xml`: one test case per invariant, per service level, per thing to be shown, per fault proof, and one for the honesty of the load, so that any CI shows
  * the verdict without knowing this program. Violated or missed is a failure; what could not be judged is an error, never a pass.
  */
 import type { FaultRecord } from '../facts/fault-record.js';
-import type { InvariantVerdict, LoadVerdict, RunVerdict, ServiceLevelVerdict } from '../facts/verdict.js';
-import { biographyInWords, countInWords, serviceLevelInWords } from '../facts/verdict-in-words.js';
+import type { InvariantVerdict, LoadVerdict, RunVerdict, ServiceLevelVerdict, ShownVerdict } from '../facts/verdict.js';
+import { biographyInWords, countInWords, serviceLevelInWords, shownInWords } from '../facts/verdict-in-words.js';
 
 interface TestCase {
   readonly name: string;
@@ -43,6 +43,10 @@ function serviceLevelCase(level: ServiceLevelVerdict): TestCase {
   return { name: level.name, result, message: `${serviceLevelInWords(level)}. ${level.note}`, details: '' };
 }
 
+function shownCase(shown: ShownVerdict): TestCase {
+  return { name: shown.figure, result: shown.outcome === 'shown' ? 'passed' : 'error', message: `${shown.outcome}, ${shownInWords(shown)}: ${shown.what}`, details: '' };
+}
+
 function faultCase(fault: FaultRecord): TestCase {
   const landed = fault.proof === 'landed';
   const strikes = `${countInWords(fault.strikes)} of ${countInWords(fault.strikesAsked)} strikes`;
@@ -77,6 +81,7 @@ export function junitOf(verdict: RunVerdict): string {
   const suites: readonly (readonly [string, readonly TestCase[]])[] = [
     [`${scenario}.invariants`, verdict.invariants.map(invariantCase)],
     [`${scenario}.service-levels`, verdict.serviceLevels.map(serviceLevelCase)],
+    [`${scenario}.shown`, verdict.shown.map(shownCase)],
     [`${scenario}.faults`, verdict.faults.map(faultCase)],
     [`${scenario}.load`, [loadCase(verdict.load)]],
   ];

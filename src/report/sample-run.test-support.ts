@@ -33,6 +33,7 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
     admission: { maxOldestAgeMs: 3_000, controlPeriodMs: 200 }, failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null }, waitingRoom: { seed: 7, places: 1 },
     clock: { atStart: { monoUs: 1, wallUs: 1_700_000_000_000_000 }, atEnd: { monoUs: 11, wallUs: 1_700_000_000_000_010 }, boundUs: 2_000 },
     invariants: ['no-oversell'], serviceLevels: [{ name: 'api-p99', bound: 500 }],
+    shows: [{ figure: 'races', atLeast: 10 }],
   },
   redis: present({
     stock: 0, meta: { epoch: '1' }, pending: ['r42-1'], problems: [], runId: 'abc',
@@ -123,6 +124,7 @@ export const SAMPLE_VERDICT: RunVerdict = {
     { name: 'api-p99', outcome: 'met', measured: 12.3, bound: 500, unit: 'ms', note: '' },
     { name: 'order-within-3s', outcome: 'met', measured: 0.9995, bound: 0.99, unit: 'share', note: '' },
   ],
+  shown: [{ figure: 'races', outcome: 'shown', atLeast: 10, seen: 1_012, what: 'orders whose money came within half a second of their end' }],
   load: { outcome: 'valid', reasons: [], generator: SAMPLE_GENERATOR },
   faults: [SAMPLE_FAULT],
   figures: {

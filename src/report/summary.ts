@@ -2,7 +2,7 @@
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { LoadVerdict, RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, shownInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Text that cannot break out of a table cell. */
@@ -75,6 +75,9 @@ export function summaryOf(verdict: RunVerdict): string {
   if (verdict.serviceLevels.length > 0) {
     const rows = verdict.serviceLevels.map((level) => [level.name, level.outcome, serviceLevelInWords(level), level.note]);
     lines.push('## Service levels', '', ...table(['service level', 'outcome', 'measured', 'note'], rows));
+  }
+  if (verdict.shown.length > 0) {
+    lines.push('## What it had to come to', '', ...table(['figure', 'outcome', 'seen', 'what'], verdict.shown.map((one) => [one.figure, one.outcome, shownInWords(one), one.what])));
   }
   lines.push(...faultSection(verdict.faults), ...loadSection(verdict.load));
   lines.push(`Judge it again: \`seckill-lab check ${run.directory}\``, '');

@@ -72,9 +72,9 @@ function elementsOf(xml: string): string[] {
 }
 
 describe('junit.xml', () => {
-  it('has one case per invariant, service level and fault, and one for the load', () => {
+  it('has one case per invariant, service level, thing to be shown and fault, and one for the load', () => {
     const names = elementsOf(junitOf(SAMPLE_VERDICT));
-    expect(names.filter((name) => name === 'testcase')).toHaveLength(2 + 2 + 1 + 1);
+    expect(names.filter((name) => name === 'testcase')).toHaveLength(2 + 2 + 1 + 1 + 1);
     expect(names.filter((name) => name === 'skipped')).toHaveLength(1);
     expect(names).not.toContain('failure');
     expect(names).not.toContain('error');
@@ -86,7 +86,7 @@ describe('junit.xml', () => {
     expect(names.filter((name) => name === 'failure')).toHaveLength(1);
     // The unknown judge, the fault that did not land, the void load.
     expect(names.filter((name) => name === 'error')).toHaveLength(3);
-    expect(xml).toContain('<testsuites name="seckill-lab hot-sku/20260102T030405Z-42" tests="6" failures="1" errors="3" skipped="0" time="0">');
+    expect(xml).toContain('<testsuites name="seckill-lab hot-sku/20260102T030405Z-42" tests="7" failures="1" errors="3" skipped="0" time="0">');
     expect(xml).toContain('two orders hold one unit &lt;&amp;&quot;]]&gt;');
   });
 

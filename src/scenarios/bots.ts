@@ -22,4 +22,5 @@ export const bots: Scenario = {
   settleBoundMs: 30_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [{ name: 'drained', bound: 10_000 }],
+  shows: [{ figure: 'turned-away-by-permit', atLeast: 1_000 }],
 };

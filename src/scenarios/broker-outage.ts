@@ -19,4 +19,5 @@ export const brokerOutage: Scenario = {
     { name: 'recovery-time', bound: 15_000 },
     { name: 'drained', bound: 20_000 },
   ],
+  shows: [{ figure: 'turned-away-by-breaker', atLeast: 300 }],
 };

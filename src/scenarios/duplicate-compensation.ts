@@ -23,4 +23,5 @@ export const duplicateCompensation: Scenario = {
   settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
+  shows: [{ figure: 'units-released', atLeast: 300 }],
 };

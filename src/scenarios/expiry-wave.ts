@@ -18,8 +18,9 @@ export const expiryWave: Scenario = {
   roles: LIFE_ROLES,
   tuning: { paymentWindowMs: 6_000 },
   rules: { restockOnCancel: false, rebuyAfterCancel: false },
-  faults: [],
+  faults: ['kill-role@step=closer.before-commit,hit=3,every=4,times=2', 'kill-role@step=closer.after-commit,hit=2,times=1'],
   settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
+  shows: [{ figure: 'orders-timed-out', atLeast: 2_000 }],
 };

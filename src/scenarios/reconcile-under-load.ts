@@ -22,4 +22,5 @@ export const reconcileUnderLoad: Scenario = {
     { name: 'recovery-time', bound: 20_000 },
     { name: 'drained', bound: 20_000 },
   ],
+  shows: [{ figure: 'repairs', atLeast: 40 }],
 };

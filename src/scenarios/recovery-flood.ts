@@ -19,4 +19,5 @@ export const recoveryFlood: Scenario = {
     { name: 'recovery-time', bound: 20_000 },
     { name: 'drained', bound: 25_000 },
   ],
+  shows: [{ figure: 'turned-away-by-admission', atLeast: 200 }, { figure: 'let-in-again', atLeast: 200 }],
 };

@@ -25,4 +25,5 @@ export const redisFailover: Scenario = {
     { name: 'recovery-time', bound: 30_000 },
     { name: 'drained', bound: 30_000 },
   ],
+  shows: [{ figure: 'losses-excused', atLeast: 50 }],
 };

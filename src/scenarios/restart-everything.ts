@@ -25,4 +25,5 @@ export const restartEverything: Scenario = {
   settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
+  shows: [{ figure: 'orders-carried-over', atLeast: 100 }],
 };

@@ -3,7 +3,7 @@
  */
 import { DEFAULT_FUNNEL, type FunnelLayerName, type FunnelTuning } from '../domain/funnel.js';
 import type { ChannelAnswers, ChannelFaults, LoadSpec } from '../facts/load-spec.js';
-import type { ActivityRules, ServiceLevelSpec } from '../facts/facts.js';
+import type { ActivityRules, ServiceLevelSpec, ShownSpec } from '../facts/facts.js';
 import type { RoleTuning } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
 
@@ -24,6 +24,8 @@ export interface Scenario {
   readonly settleBoundMs: number;
   readonly invariants: readonly string[];
   readonly serviceLevels: readonly ServiceLevelSpec[];
+  /** What the run has to have come to, or its green shows nothing of the claim; at the load and the stock above. Left out: nothing besides what judges and faults prove. */
+  readonly shows?: readonly ShownSpec[];
 }
 
 /** Judges that hold for every run of the system, whatever is broken. */

@@ -19,4 +19,5 @@ export const slowConsumer: Scenario = {
     { name: 'recovery-time', bound: 15_000 },
     { name: 'drained', bound: 20_000 },
   ],
+  shows: [{ figure: 'turned-away-by-admission', atLeast: 200 }, { figure: 'turned-away-in-a-row', atLeast: 100 }, { figure: 'let-in-again', atLeast: 100 }],
 };

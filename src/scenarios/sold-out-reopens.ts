@@ -26,4 +26,5 @@ export const soldOutReopens: Scenario = {
   settleBoundMs: 90_000,
   invariants: [...LIFE_INVARIANTS, 'no-undersell'],
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
+  shows: [{ figure: 'temp-sold-out-answers', atLeast: 100 }, { figure: 'orders-beyond-stock', atLeast: 40 }],
 };

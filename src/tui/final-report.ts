@@ -1,7 +1,7 @@
 /** What `run` and `check` print at the end: the headline, what each judge says, the first witness, and where the rest is. Plain text. */
 import type { RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, outcomeInWords, serviceLevelInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, outcomeInWords, serviceLevelInWords, shownInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Biographies can be long; the whole one is in summary.md. */
@@ -27,6 +27,11 @@ function serviceLevelLines(verdict: RunVerdict): string[] {
   const marks = { met: '✓', missed: '✗', unknown: '?', 'not-judged': '–' } as const;
   const rows = verdict.serviceLevels.map((level) => [`${marks[level.outcome]} ${level.name}`, level.outcome, serviceLevelInWords(level), level.outcome === 'met' ? '' : level.note]);
   return rows.length === 0 ? [] : ['', 'service levels', ...columns(rows)];
+}
+
+function shownLines(verdict: RunVerdict): string[] {
+  const rows = verdict.shown.map((shown) => [`${shown.outcome === 'shown' ? '✓' : '?'} ${shown.figure}`, shown.outcome, shownInWords(shown), shown.what]);
+  return rows.length === 0 ? [] : ['', 'came to', ...columns(rows)];
 }
 
 function faultLines(verdict: RunVerdict): string[] {
@@ -62,6 +67,7 @@ export function finalReport(verdict: RunVerdict, notes: readonly string[] = []):
     ...witnessLines(verdict),
     ...judgeLines(verdict),
     ...serviceLevelLines(verdict),
+    ...shownLines(verdict),
     ...faultLines(verdict),
     ...load,
     '', 'figures', ...columns([...countsInWords(verdict.figures), ...speedsInWords(verdict)]),

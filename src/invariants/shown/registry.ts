@@ -1,0 +1,42 @@
+/** Every figure that a scenario may have to come to, and the judgement whether it did. */
+import type { Facts, ShownFigure, ShownSpec } from '../../facts/facts.js';
+import type { RunFigures, ShownVerdict } from '../../facts/verdict.js';
+import { letInAgain, turnedAwayInARow } from './admission-turns.js';
+import { ordersBeyondStock, ordersCarriedOver, ordersTimedOut, unitsReleased } from './ended-orders.js';
+import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
+import type { CountedFigure } from './shown-figure.js';
+import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByPermit } from './turned-away.js';
+import { callbacksArchived, eventsArchived, inboxRowsTrimmed, lossesExcused, repairs } from './upkeep.js';
+
+export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
+  races,
+  'races-won-by-payment': racesWonByPayment,
+  'races-won-by-end': racesWonByEnd,
+  'late-money-returned': lateMoneyReturned,
+  'orders-timed-out': ordersTimedOut,
+  'orders-carried-over': ordersCarriedOver,
+  'units-released': unitsReleased,
+  'orders-beyond-stock': ordersBeyondStock,
+  'temp-sold-out-answers': tempSoldOutAnswers,
+  'turned-away-by-admission': turnedAwayByAdmission,
+  'turned-away-in-a-row': turnedAwayInARow,
+  'let-in-again': letInAgain,
+  'turned-away-by-breaker': turnedAwayByBreaker,
+  'turned-away-by-permit': turnedAwayByPermit,
+  repairs,
+  'losses-excused': lossesExcused,
+  'inbox-rows-trimmed': inboxRowsTrimmed,
+  'events-archived': eventsArchived,
+  'callbacks-archived': callbacksArchived,
+};
+
+/** Never throws: what cannot be counted is unknown. */
+export function judgeShown(facts: Facts, { figure, atLeast }: ShownSpec, figures: RunFigures): ShownVerdict {
+  const { what, count } = COUNTED_FIGURES[figure];
+  try {
+    const seen = count(facts, figures);
+    return { figure, outcome: seen === null ? 'unknown' : seen >= atLeast ? 'shown' : 'not-shown', atLeast, seen, what };
+  } catch (cause) {
+    return { figure, outcome: 'unknown', atLeast, seen: null, what: `${what}; counting crashed: ${cause instanceof Error ? cause.message : String(cause)}` };
+  }
+}

@@ -1,0 +1,24 @@
+/** What one layer of the funnel turned away: the gateways' own count of that layer and the answers that clients heard, whichever is less. */
+import type { AnswerCode } from '../../domain/reason-codes.js';
+import type { FunnelLayerName } from '../../domain/funnel.js';
+import type { CountedFigure } from './shown-figure.js';
+
+function turnedAwayBy(layer: FunnelLayerName, code: AnswerCode, what: string): CountedFigure {
+  return {
+    what,
+    count: (facts, figures) => {
+      if (!facts.history.present || !facts.metrics.present) return null;
+      const counted = figures.funnel.counts.filter((entry) => entry.layer === layer && entry.outcome !== 'passed').reduce((sum, entry) => sum + entry.count, 0);
+      return Math.min(counted, figures.refusedByCode[code] ?? 0);
+    },
+  };
+}
+
+export const turnedAwayByAdmission = turnedAwayBy('admission-limit', 'QUEUE_FULL', 'requests that the admission limit turned away');
+export const turnedAwayByBreaker = turnedAwayBy('breaker', 'UNAVAILABLE', 'requests that the open breaker turned away');
+export const turnedAwayByPermit = turnedAwayBy('permit', 'PERMIT_INVALID', 'requests turned away for want of a good permit');
+
+export const tempSoldOutAnswers: CountedFigure = {
+  what: 'requests told that it is sold out for now',
+  count: (facts, figures) => (facts.history.present ? figures.refusedByCode['TEMP_SOLD_OUT'] ?? 0 : null),
+};
