@@ -85,6 +85,8 @@ export interface RoleTuning {
   readonly inboxRetentionMs: number;
   /** Events are moved to the archive this long after they were sent. */
   readonly outboxArchiveAfterMs: number;
+  /** Callbacks of the payment channel are moved to the archive this long after they came. Until then a repeat is known by its id, afterwards by its trade alone. */
+  readonly callbackArchiveAfterMs: number;
   readonly retentionIntervalMs: number;
   readonly reconciler: ReconcilerTuning;
 }
@@ -117,6 +119,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   logRetentionMs: null,
   inboxRetentionMs: 604_800_000,
   outboxArchiveAfterMs: 86_400_000,
+  callbackArchiveAfterMs: 2_592_000_000,
   retentionIntervalMs: 10_000,
   reconciler: DEFAULT_RECONCILER,
 };

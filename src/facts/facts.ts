@@ -45,6 +45,8 @@ export interface RunFacts {
   readonly failClosed: FailClosedFacts;
   /** null: nobody has to wait for a draw in this run. */
   readonly waitingRoom: WaitingRoomFacts | null;
+  /** Inbox rows older than this may be deleted; null: none ever. */
+  readonly inboxRetentionMs: number | null;
   readonly clock: ClockFacts;
   /** Names of the judges that count for this run. */
   readonly invariants: readonly string[];

@@ -5,6 +5,7 @@
  */
 import type { Facts } from '../facts/facts.js';
 import type { DeadLetterRecord, DeadLetterRow } from '../facts/store-facts.js';
+import { inboxRows } from './inbox-rows.js';
 import { deadLetterPlaces, grouped, kafkaOf, ordersTopicIsWhole, placeOf, postgresOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { rememberedPerFacts } from './remembered.js';
@@ -101,7 +102,7 @@ function passedOver(facts: Facts, tally: Tally): void {
   const { ordersTopic, ordersGroup } = facts.run.namespace;
   const { orders, malformed, ordersBounds } = kafkaOf(facts);
   const committed = new Map(ordersBounds.map((bounds) => [bounds.partition, BigInt(bounds.committedOffset ?? '0')]));
-  const inInbox = new Set(postgresOf(facts).inbox.filter((row) => row.consumerGroup === ordersGroup).map((row) => row.messageId));
+  const inInbox = new Set(inboxRows(facts).filter((row) => row.consumerGroup === ordersGroup).map((row) => row.messageId));
   const dead = deadLetterPlaces(facts);
   const isLeft = (partition: number, offset: string): boolean => BigInt(offset) < (committed.get(partition) ?? 0n) && !dead.has(placeOf(ordersTopic, partition, offset));
   for (const record of orders) {

@@ -60,6 +60,7 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     admission: { maxOldestAgeMs: 500, controlPeriodMs: 100 },
     failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
     waitingRoom: null,
+    inboxRetentionMs: null,
     clock: {
       atStart: { monoUs: START_US - 1_000_000, wallUs: START_WALL_US - 1_000_000 },
       atEnd: { monoUs: endUs, wallUs: START_WALL_US + (endUs - START_US) },

@@ -14,9 +14,10 @@ import { commitHistoryOf } from './commit-history.js';
 import { isExcused } from './excuses.js';
 import { deniedWithOrder } from './final-denials.js';
 import {
-  kafkaOf, ordersByRequest, ordersByReservation, redisByRequest, redisByReservation, redisOf, reservationRows, topicByReservation, inboxByReservation,
+  kafkaOf, ordersByRequest, ordersByReservation, redisByRequest, redisByReservation, redisOf, reservationRows, topicByReservation,
   planOf,
 } from './indexes.js';
+import { inboxByReservation } from './inbox-rows.js';
 import type { Invariant } from './invariant.js';
 import { payerLie } from './payer-answers.js';
 import { endOfReservation } from './reservation-end.js';

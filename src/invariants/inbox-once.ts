@@ -2,6 +2,8 @@
  * inbox-once: each message below the committed offset has exactly one Inbox row of the consumer group, or was given up on as a dead letter, and what the row says is what is found: the order
  * it names exists, the refusal it names is on the reservation.
  *
+ * Retention may delete a row once it is old enough: the commit log still tells what it said, and that it went no sooner.
+ *
  * A committed offset without an Inbox row is a message that nobody will ever read again (CASES C20); an Inbox row without its effect is one that
  * every redelivery will skip (C24).
  */
@@ -11,6 +13,7 @@ import type { InboxRow, OrderLogRecord } from '../facts/store-facts.js';
 import {
   deadLetterPlaces, grouped, kafkaOf, ordersByRequest, ordersByReservation, ordersLag, ordersTopicIsWhole, placeOf, postgresOf, reservationRows, reservationRowsByRequest,
 } from './indexes.js';
+import { inboxRows } from './inbox-rows.js';
 import type { Invariant } from './invariant.js';
 import { reservationIsRefused } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
@@ -24,7 +27,7 @@ export const inboxOnce: Invariant = {
   judge(facts) {
     const tally = tallyFor(inboxOnce, facts);
     if (!facts.kafka.present || !facts.postgres.present) return tally.verdict();
-    const own = postgresOf(facts).inbox.filter((row) => row.consumerGroup === facts.run.namespace.ordersGroup);
+    const own = inboxRows(facts).filter((row) => row.consumerGroup === facts.run.namespace.ordersGroup);
     const rows = grouped(own, (row) => row.messageId);
     const messages = grouped(kafkaOf(facts).orders, (record) => record.messageId);
     finishedMessages(facts, rows, tally);
@@ -52,6 +55,10 @@ function finishedMessages(facts: Facts, rows: ReadonlyMap<string, readonly Inbox
     const count = rows.get(record.messageId)?.length ?? 0;
     // What was given up on has its place among the dead letters and took no effect; sent again, it may have one.
     if (count === 1 || (count === 0 && deadLetterPlaces(facts).has(placeOf(facts.run.namespace.ordersTopic, record.partition, record.offset)))) continue;
+    if (count === 0 && facts.run.inboxRetentionMs !== null && !facts.commitLog.present) {
+      tally.gap('messages below the committed offset have no Inbox row, and without the commit log nobody can tell whether retention took it');
+      continue;
+    }
     tally.violation({
       kind: 'message', id: record.messageId, severity: count === 0 ? 2 : count, subject: { messageId: record.messageId, reservationId: record.reservationId },
       claim: `Message ${record.messageId} at ${String(record.partition)}:${record.offset} lies below the committed offset and has ${String(count)} Inbox rows.`,

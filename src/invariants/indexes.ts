@@ -1,7 +1,7 @@
 /** Lookups over the stores' facts, made once per facts. Missing evidence gives empty maps: whether that matters is the judge's business. */
 import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
-import type { Evidence, InboxRow, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
+import type { Evidence, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
 import { rememberedPerFacts } from './remembered.js';
 
 const NO_KAFKA: KafkaFacts = {
@@ -58,9 +58,6 @@ export const reservationRows: (facts: Facts) => ReadonlyMap<string, readonly Res
 
 export const reservationRowsByRequest: (facts: Facts) => ReadonlyMap<string, readonly ReservationRow[]> = rememberedPerFacts((facts) =>
   grouped(postgresOf(facts).reservations, (row) => row.requestId));
-
-export const inboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly InboxRow[]> = rememberedPerFacts((facts) =>
-  grouped(postgresOf(facts).inbox.filter((row) => row.consumerGroup === facts.run.namespace.ordersGroup), (row) => row.reservationId));
 
 export const outboxByReservation: (facts: Facts) => ReadonlyMap<string, readonly OutboxRow[]> = rememberedPerFacts((facts) =>
   grouped(postgresOf(facts).outbox, (row) => row.aggregateId));

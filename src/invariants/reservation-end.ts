@@ -1,9 +1,10 @@
 /** How a reservation ended, by durable facts only: what Redis believes is no end (DESIGN §4, "durable facts first"). */
 import type { Facts } from '../facts/facts.js';
 import {
-  inboxByReservation, ordersByReservation, outboxByReservation, postgresOf, redisByReservation, reservationRows, reservationRowsByRequest, reservationsInDeadLetters,
+  ordersByReservation, outboxByReservation, postgresOf, redisByReservation, reservationRows, reservationRowsByRequest, reservationsInDeadLetters,
   topicByReservation,
 } from './indexes.js';
+import { inboxByReservation } from './inbox-rows.js';
 import { rememberedPerFacts } from './remembered.js';
 import { orderIsLive, reservationIsRefused, RESERVATION_STATES, stateName } from './state-tables.js';
 

@@ -3,6 +3,7 @@
  * one reservation. A resend under a new id would make the Inbox blind.
  */
 import type { Facts } from '../facts/facts.js';
+import { inboxRows } from './inbox-rows.js';
 import { kafkaOf, ordersTopicIsWhole, postgresOf, redisOf } from './indexes.js';
 import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
@@ -57,8 +58,8 @@ function pairs(facts: Facts): Pairs {
   };
   for (const record of redisOf(facts).records) pair(record.reservationId, record.messageId, 'Redis');
   for (const record of kafkaOf(facts).orders) pair(record.reservationId, record.messageId, `topic ${String(record.partition)}:${record.offset}`);
-  const { inbox, reservations, orders } = postgresOf(facts);
-  for (const row of inbox) if (row.consumerGroup === facts.run.namespace.ordersGroup) pair(row.reservationId, row.messageId, 'Inbox');
+  const { reservations, orders } = postgresOf(facts);
+  for (const row of inboxRows(facts)) if (row.consumerGroup === facts.run.namespace.ordersGroup) pair(row.reservationId, row.messageId, 'Inbox');
   for (const row of reservations) pair(row.reservationId, row.firstMessageId, 'reservation row');
   for (const row of orders) pair(row.reservationId, row.sourceMessageId, 'order row');
   return { messagesOf, reservationsOf };

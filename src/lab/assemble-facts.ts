@@ -1,5 +1,6 @@
 /** Puts what was planned and what was harvested into the one value that judges see. */
 import type { RoleTuning } from '../domain/role-config.js';
+import { roleOfInstance } from '../domain/roles.js';
 import type { AdmissionFacts, Facts, MetricsFacts, SettleFacts } from '../facts/facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { Evidence } from '../facts/store-facts.js';
@@ -24,6 +25,11 @@ function breakerBoundMs({ funnel, sendBudgetMs }: RoleTuning): number | null {
   return funnel.layers.breaker ? (funnel.breaker.failures + 1) * sendBudgetMs : null;
 }
 
+/** Topics that are kept for ever keep the Inbox for ever. */
+function inboxRetentionOf({ instances, tuning }: RunPlan): number | null {
+  return tuning.logRetentionMs !== null && instances.some((instance) => roleOfInstance(instance) === 'retention') ? tuning.inboxRetentionMs : null;
+}
+
 export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: ClockFacts, faults: readonly FaultRecord[], settled: Settled): Facts {
   return {
     run: {
@@ -36,6 +42,7 @@ export function assembleFacts(plan: RunPlan, harvested: HarvestedFacts, clock: C
       admission: admissionOf(plan.tuning),
       failClosed: { inFlightBoundMs: plan.tuning.reserveTimeoutMs + plan.tuning.sendBudgetMs, breakerOpensWithinMs: breakerBoundMs(plan.tuning) },
       waitingRoom: plan.tuning.funnel.layers['waiting-room'] ? { seed: plan.tuning.funnel.waitingRoom.seed, places: plan.tuning.funnel.waitingRoom.places } : null,
+      inboxRetentionMs: inboxRetentionOf(plan),
       clock,
       invariants: judgesOfRun(plan.scenario.invariants, plan.faults, plan.tuning.funnel),
       serviceLevels: plan.scenario.serviceLevels,

@@ -3,8 +3,8 @@
  *
  * Claim: whichever comes first wins, once; money that comes after the end goes back, and a paid order is never closed.
  *
- * Twenty orders a second, and not more: one order with its payment and its end is some thirty round trips to PostgreSQL, and on two cores a faster storm would
- * only fill the payment role's queue, so that every payment came long after the end that it should meet.
+ * Ten orders a second, and not more: an order with its payment and its end is some seventy round trips to PostgreSQL, and on two cores a faster storm would only fill
+ * the payment role's queue, so that every payment came long after the end that it should meet (measured: at 20 a second 122 of 1,300 met it).
  */
 import { LIFE_INVARIANTS, LIFE_ROLES, ROUGH_ANSWERS, ROUGH_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
 
@@ -16,8 +16,8 @@ export const payVsClose: Scenario = {
   stock: 20_000,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 20,
-    durationMs: 70_000,
+    ratePerSecond: 10,
+    durationMs: 130_000,
     mix: { ...USUAL_CLIENTS.mix, repeatShare: 0.02 },
     pollIntervalMs: 300,
     pollsMax: 40,

@@ -11,8 +11,9 @@ export const restartEverything: Scenario = {
   stock: 20_000,
   load: {
     ...USUAL_CLIENTS,
-    ratePerSecond: 60,
-    durationMs: 20_000,
+    // Fifty seconds: eight processes that start at once on two cores need some ten until all are healthy, and all have to be before they are killed again.
+    ratePerSecond: 20,
+    durationMs: 50_000,
     requestTimeoutMs: 2_000,
     pollsMax: 40,
     payers: {
@@ -21,7 +22,7 @@ export const restartEverything: Scenario = {
   },
   roles: LIFE_ROLES,
   tuning: { paymentWindowMs: 8_000, paymentQueryAfterMs: 500, resendAfterMs: 500 },
-  faults: ['restart-everything@t=5s,times=2,gap=5s'],
+  faults: ['restart-everything@t=12s,times=2,gap=5s'],
   settleBoundMs: 90_000,
   invariants: LIFE_INVARIANTS,
   serviceLevels: [{ name: 'drained', bound: 60_000 }],

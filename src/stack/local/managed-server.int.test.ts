@@ -108,7 +108,7 @@ it('keeps what Redis had written to its file', async () => {
 });
 
 it('runs PostgreSQL with the settings the judges rely on', async () => {
-  const names = ['fsync', 'synchronous_commit', 'wal_level', 'track_commit_timestamp', 'TimeZone', 'dynamic_shared_memory_type'];
+  const names = ['fsync', 'synchronous_commit', 'wal_level', 'track_commit_timestamp', 'TimeZone', 'dynamic_shared_memory_type', 'autovacuum_naptime'];
   const rows = await queryPostgres(`select name, setting from pg_settings where name in (${names.map((name) => `'${name}'`).join(',')})`);
   expect(Object.fromEntries(rows.map((row) => [row['name'], row['setting']]))).toEqual({
     fsync: 'on',
@@ -117,6 +117,7 @@ it('runs PostgreSQL with the settings the judges rely on', async () => {
     track_commit_timestamp: 'on',
     TimeZone: 'UTC',
     dynamic_shared_memory_type: 'mmap',
+    autovacuum_naptime: '5',
   });
 });
 

@@ -3,7 +3,7 @@ import type { RoleTuning } from '../../domain/role-config.js';
 
 export type RetentionTuning = Pick<
   RoleTuning,
-  'inboxRetentionMs' | 'logRetentionMs' | 'recoveryDeadlineMs' | 'reservationTtlMs' | 'outboxArchiveAfterMs' | 'retentionIntervalMs' | 'leaseMs'
+  'inboxRetentionMs' | 'logRetentionMs' | 'recoveryDeadlineMs' | 'reservationTtlMs' | 'paymentWindowMs' | 'outboxArchiveAfterMs' | 'callbackArchiveAfterMs' | 'retentionIntervalMs' | 'leaseMs'
 >;
 
 /** Every way in which these settings would delete what is still needed; empty: none. */
@@ -18,6 +18,7 @@ export function retentionProblems(tuning: RetentionTuning): readonly string[] {
   longer('inboxRetentionMs', tuning.inboxRetentionMs, 'recoveryDeadlineMs: until then the scanner sends again,', tuning.recoveryDeadlineMs);
   longer('inboxRetentionMs', tuning.inboxRetentionMs, 'reservationTtlMs: until then the scanner sends again,', tuning.reservationTtlMs);
   longer('outboxArchiveAfterMs', tuning.outboxArchiveAfterMs, 'leaseMs: until then a relay may still be at it,', tuning.leaseMs);
+  longer('callbackArchiveAfterMs', tuning.callbackArchiveAfterMs, 'paymentWindowMs: until then an order may be paid, and its channel repeats itself,', tuning.paymentWindowMs);
   if (!(tuning.retentionIntervalMs >= 1)) problems.push(`retentionIntervalMs ${String(tuning.retentionIntervalMs)} must be at least 1`);
   return problems;
 }

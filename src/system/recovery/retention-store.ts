@@ -9,6 +9,8 @@ export interface RetentionStore {
   deleteInbox(olderThanMs: number, limit: number): Promise<number>;
   /** Moves up to `limit` events sent longer ago than `olderThanMs` into the archive; resolves with how many. */
   archiveOutbox(olderThanMs: number, limit: number): Promise<number>;
+  /** Moves up to `limit` callbacks of the channel received longer ago than `olderThanMs` into the archive; resolves with how many. */
+  archiveCallbacks(olderThanMs: number, limit: number): Promise<number>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -19,6 +21,7 @@ export function createRetentionStore(config: RoleConfig, surroundings: RoleSurro
   return {
     deleteInbox: async (olderThanMs, limit) => (await pool.query({ ...statements.delete_old_inbox, values: [olderThanMs, limit] })).rowCount ?? 0,
     archiveOutbox: async (olderThanMs, limit) => (await pool.query({ ...statements.archive_outbox, values: [olderThanMs, limit] })).rowCount ?? 0,
+    archiveCallbacks: async (olderThanMs, limit) => (await pool.query({ ...statements.archive_callbacks, values: [olderThanMs, limit] })).rowCount ?? 0,
     ready: () => answers(pool),
     close: () => pool.end(),
   };

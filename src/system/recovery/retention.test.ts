@@ -16,6 +16,7 @@ test.each([
   ['a scanner that outlives the Inbox', { recoveryDeadlineMs: WEEK_MS + 1 }, ['longer than recoveryDeadlineMs']],
   ['reservations and deadlines that outlive the Inbox', { inboxRetentionMs: 1_000 }, ['longer than recoveryDeadlineMs', 'longer than reservationTtlMs']],
   ['events archived under the hands of a relay', { outboxArchiveAfterMs: 3_000 }, ['longer than leaseMs']],
+  ['callbacks archived while their order may still be paid', { callbackArchiveAfterMs: 900_000 }, ['longer than paymentWindowMs']],
   ['no interval', { retentionIntervalMs: 0 }, ['at least 1']],
   ['not a number', { inboxRetentionMs: Number.NaN }, ['longer than recoveryDeadlineMs', 'longer than reservationTtlMs']],
 ])('%s', (_name, change: Partial<RoleTuning>, parts) => {
@@ -24,15 +25,15 @@ test.each([
   parts.forEach((part, place) => expect(problems[place]).toContain(part));
 });
 
-function bench(inbox: number, outbox: number) {
-  const state = { inbox, outbox, closed: false, calls: [] as string[], steps: 0 };
-  const take = (name: 'inbox' | 'outbox') => (olderThanMs: number, limit: number): Promise<number> => {
+function bench(inbox: number, outbox: number, callbacks = 0) {
+  const state = { inbox, outbox, callbacks, closed: false, calls: [] as string[], steps: 0 };
+  const take = (name: 'inbox' | 'outbox' | 'callbacks') => (olderThanMs: number, limit: number): Promise<number> => {
     const count = Math.min(limit, state[name]);
     state[name] -= count;
     state.calls.push(`${name} ${String(olderThanMs)} ${String(count)}`);
     return Promise.resolve(count);
   };
-  const store = { deleteInbox: take('inbox'), archiveOutbox: take('outbox'), ready: () => Promise.resolve(true), close: () => Promise.resolve(void (state.closed = true)) };
+  const store = { deleteInbox: take('inbox'), archiveOutbox: take('outbox'), archiveCallbacks: take('callbacks'), ready: () => Promise.resolve(true), close: () => Promise.resolve(void (state.closed = true)) };
   const start = (change: Partial<RoleTuning>) =>
     startRetention({ store, metrics: createRoleMetrics('retention', 'retention-1') }, { tuning: { ...DEFAULT_TUNING, ...change } }, {
       clock: systemClock, log: () => undefined, observer: { reached: () => void (state.steps += 1) },
@@ -46,12 +47,12 @@ test('refuses to start where it would delete what is still needed', async () => 
   expect(state).toMatchObject({ closed: true, calls: [] });
 });
 
-test('both tables in pages, each announced, and then it rests', async () => {
-  const { state, start } = bench(2_500, 1_000);
-  const role = await start({ logRetentionMs: 1_000, inboxRetentionMs: 1_000_000, outboxArchiveAfterMs: 5_000, retentionIntervalMs: 60_000 });
-  await vi.waitFor(() => { expect(state.calls).toHaveLength(5); });
-  expect(state.calls).toEqual(['inbox 1000000 1000', 'inbox 1000000 1000', 'inbox 1000000 500', 'outbox 5000 1000', 'outbox 5000 0']);
-  expect(state.steps).toBe(4);
+test('every table in pages, each announced, and then it rests', async () => {
+  const { state, start } = bench(2_500, 1_000, 300);
+  const role = await start({ logRetentionMs: 1_000, inboxRetentionMs: 1_000_000, outboxArchiveAfterMs: 5_000, callbackArchiveAfterMs: 1_000_000, retentionIntervalMs: 60_000 });
+  await vi.waitFor(() => { expect(state.calls).toHaveLength(6); });
+  expect(state.calls).toEqual(['inbox 1000000 1000', 'inbox 1000000 1000', 'inbox 1000000 500', 'outbox 5000 1000', 'outbox 5000 0', 'callbacks 1000000 300']);
+  expect(state.steps).toBe(5);
   await role.stop();
   expect(state.closed).toBe(true);
 });

@@ -1,6 +1,6 @@
 /**
- * Role `retention`: deletes Inbox rows that no replay can reach any more and moves events that were sent long ago into the archive, in pages, so
- * that neither table grows without end and no statement holds many locks.
+ * Role `retention`: deletes Inbox rows that no replay can reach any more and moves events that were sent and callbacks that came long ago into their archives, in
+ * pages, so that no table grows without end and no statement holds many locks.
  *
  * Where the topics are kept for ever (`logRetentionMs` null) every message can come again for ever, and so no Inbox row is deleted.
  */
@@ -32,6 +32,7 @@ export async function startRetention({ store, metrics }: RetentionDependencies, 
   if (tuning.logRetentionMs === null) surroundings.log('info', 'the topics are kept for ever, and so is the Inbox');
   const deleted = metrics.counter('inbox_deleted_total', 'Inbox rows deleted because no replay can reach them');
   const archived = metrics.counter('outbox_archived_total', 'Sent events moved to the archive');
+  const archivedCallbacks = metrics.counter('callbacks_archived_total', 'Callbacks of the payment channel moved to the archive');
   const stopping = new AbortController();
 
   async function all(page: () => Promise<number>, counted: typeof deleted): Promise<void> {
@@ -48,6 +49,7 @@ export async function startRetention({ store, metrics }: RetentionDependencies, 
       try {
         if (tuning.logRetentionMs !== null) await all(() => store.deleteInbox(tuning.inboxRetentionMs, PAGE_SIZE), deleted);
         await all(() => store.archiveOutbox(tuning.outboxArchiveAfterMs, PAGE_SIZE), archived);
+        await all(() => store.archiveCallbacks(tuning.callbackArchiveAfterMs, PAGE_SIZE), archivedCallbacks);
       } catch (error) {
         if (isBug(error)) throw error;
         surroundings.log('warn', 'retention round failed', { error: describeFailure(error) });
