@@ -15,7 +15,7 @@ export const COMMAND_NAMES = [
   'recover_outbox_leases', 'claim_outbox', 'mark_outbox_sent', 'mark_outbox_failed', 'count_outbox',
   'hand_over_reservation', 'count_manual_reservations', 'list_manual_reservations',
   'insert_dead_letter', 'resolve_dead_letter', 'lock_open_dead_letter', 'list_dead_letters', 'count_dead_letters',
-  'delete_old_inbox', 'archive_outbox',
+  'delete_old_inbox', 'archive_outbox', 'archive_callbacks',
   'load_order', 'lock_reservations_of_orders', 'find_expired_orders', 'expire_orders', 'cancel_order', 'start_paying_order', 'pay_order',
   'request_order_refund', 'close_refunded_order', 'advance_reservation', 'hold_reservation_for_refund', 'release_reservations',
   'sell_tokens', 'restock_tokens', 'withdraw_tokens', 'release_row_stock', 'insert_ledger_releases', 'insert_ledger_sale',
