@@ -63,7 +63,7 @@ export default defineConfig({
           name: 'pressure',
           sequence: { groupOrder: 3 },
           include: ['test/pressure.e2e.test.ts'],
-          testTimeout: 240_000,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
           fileParallelism: false,
         },
