@@ -3,13 +3,14 @@
  * otherwise idle machine.
  */
 import { LabError } from '../facts/lab-error.js';
-import { startLocalStack, type LocalStack } from '../stack/local/start-local-stack.js';
+import { startLocalStack } from '../stack/local/start-local-stack.js';
+import type { RunningStack } from '../stack/running-stack.js';
 import { compare, type Comparison } from './comparison.js';
 import { reserveComparison } from './reserve-redis.js';
 
 const PAIRS = 5;
 
-const BENCHES: Readonly<Record<string, (stack: LocalStack) => Comparison>> = {
+const BENCHES: Readonly<Record<string, (stack: RunningStack) => Comparison>> = {
   'reserve-redis': (stack) => reserveComparison(stack, 'success'),
   'reserve-soldout': (stack) => reserveComparison(stack, 'sold-out'),
 };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
 import { namespaceOf } from '../domain/namespace.js';
-import type { LocalStack } from '../stack/local/start-local-stack.js';
+import type { RunningStack } from '../stack/running-stack.js';
 import { connectStock, type RedisStock } from '../system/stock/redis-stock.js';
 import { LUA_DIRECTORY } from '../system/stock/script-loader.js';
 import type { ReserveRequest } from '../system/stock/stock-port.js';
@@ -59,7 +59,7 @@ async function inBatches(stock: RedisStock, requests: readonly ReserveRequest[],
 }
 
 /** `units`: REQUESTS for the success path, 0 for the sold-out path. */
-export function reserveComparison(stack: LocalStack, path: 'success' | 'sold-out'): Comparison {
+export function reserveComparison(stack: RunningStack, path: 'success' | 'sold-out'): Comparison {
   const { redisPrimary } = stack.description.direct;
   const pid = stack.description.servers['redis-primary'].pid ?? 0;
   const units = path === 'success' ? REQUESTS : 0;

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import type { StackDescription } from '../facts/stack-description.js';
-import { openStack } from '../stack/local/open-stack.js';
+import { openStack } from '../stack/open-stack.js';
 import { sweepWithoutReaper } from '../stack/local/sweep-without-reaper.js';
 import { DEFAULT_STACK_FILE, readStackFile, removeStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';

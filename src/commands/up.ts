@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
-import { openStack } from '../stack/local/open-stack.js';
+import { openStack } from '../stack/open-stack.js';
 import { startLocalStack } from '../stack/local/start-local-stack.js';
 import { DEFAULT_STACK_FILE, readStackFile, writeStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';

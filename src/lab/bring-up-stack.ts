@@ -2,8 +2,9 @@
 import type { LabEventListener } from '../facts/lab-event.js';
 import { LabError } from '../facts/lab-error.js';
 import type { StackDescription } from '../facts/stack-description.js';
-import { openStack } from '../stack/local/open-stack.js';
-import { startLocalStack, type LocalStack } from '../stack/local/start-local-stack.js';
+import { openStack } from '../stack/open-stack.js';
+import { startLocalStack } from '../stack/local/start-local-stack.js';
+import type { RunningStack } from '../stack/running-stack.js';
 import { monoUs } from './host-clock.js';
 import type { Teardown } from './teardown.js';
 
@@ -12,10 +13,10 @@ export type StackSource =
   | { readonly kind: 'start'; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
   | { readonly kind: 'described'; readonly description: StackDescription }
   /** Whoever lends it ends it, and aborts the run when a server of it dies. */
-  | { readonly kind: 'lent'; readonly local: LocalStack; readonly lane: number };
+  | { readonly kind: 'lent'; readonly handle: RunningStack; readonly lane: number };
 
 export interface UsableStack {
-  readonly local: LocalStack;
+  readonly handle: RunningStack;
   /** As it is now: a failover moves the direct address of Redis. */
   readonly description: StackDescription;
   /** The run's own proxies, listeners and ports. */
@@ -33,34 +34,34 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const onServerDeath = (server: string, lastLogLines: readonly string[]): void => {
     abort.abort(new LabError('SERVER_DIED', `${server} died during the run, and no fault had killed it`, 'read its last lines below; `seckill-lab doctor` checks the machine', { details: lastLogLines }));
   };
-  const open = (): LocalStack | Promise<LocalStack> => {
+  const open = (): RunningStack | Promise<RunningStack> => {
     switch (source.kind) {
       case 'start':
         return startLocalStack({ lanes: 1, onNote: note, onServerDeath, signal: abort.signal });
       case 'described':
         return openStack(source.description, { onNote: note, onServerDeath });
       case 'lent':
-        return source.local;
+        return source.handle;
     }
   };
-  const local = await open();
+  const handle = await open();
   if (source.kind !== 'lent') {
     teardown.push('stack', async () => {
-      if (source.kind === 'described') return local.release();
-      if (source.onKept === null || abort.signal.aborted) return local.stop();
-      await source.onKept(local.description);
-      return local.release();
+      if (source.kind === 'described') return handle.release();
+      if (source.onKept === null || abort.signal.aborted) return handle.stop();
+      await source.onKept(handle.description);
+      return handle.release();
     });
   }
   return {
-    local,
+    handle,
     get description() {
-      return local.description;
+      return handle.description;
     },
     lane: source.kind === 'lent' ? source.lane : 0,
     isShared: source.kind !== 'start',
     registerPid(pid, who) {
-      local.registerPid(pid).catch((cause: unknown) => {
+      handle.registerPid(pid).catch((cause: unknown) => {
         note(`${who} (process ${String(pid)}) could not be registered for clean-up: ${cause instanceof Error ? cause.message : String(cause)}`);
       });
     },

@@ -5,10 +5,10 @@
 import { linkName, ROLE_LINKS, ROLE_NAMES } from '../domain/roles.js';
 import type { HostPort } from '../domain/role-config.js';
 import { LabError } from '../facts/lab-error.js';
-import type { LocalStack } from '../stack/local/local-stack.js';
+import type { RunningStack } from '../stack/running-stack.js';
 import { directRedis } from './store-clients.js';
 
-type StackInHand = Pick<LocalStack, 'description' | 'server' | 'link' | 'setRedisPrimary'>;
+type StackInHand = Pick<RunningStack, 'description' | 'server' | 'link' | 'setRedisPrimary' | 'amongServers'>;
 
 const FOLLOW_BOUND_MS = 15_000;
 
@@ -23,9 +23,9 @@ export async function restoreRedisPair(stack: StackInHand): Promise<void> {
   const replica = servers['redis-replica'].address;
   if (!sameAddress(direct.redisPrimary, replica)) return;
   await stack.server('redis-primary').start();
-  await follow(primary, replica);
+  await follow(primary, stack.amongServers(replica));
   await command(primary, ['NO', 'ONE']);
-  await follow(replica, stack.link(0, 'replication').listen);
+  await follow(replica, stack.amongServers(stack.link(0, 'replication').listen));
   for (const lane of stack.description.lanes) {
     for (const role of ROLE_NAMES) if (ROLE_LINKS[role].includes('redis')) await stack.link(lane.index, linkName(role, 'redis')).setUpstream(primary);
   }

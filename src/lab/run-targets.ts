@@ -14,7 +14,7 @@ import { createRedisPair } from './redis-pair.js';
 import { createTampering } from './tampering.js';
 import { openWitness } from './witness.js';
 
-/** The part of a stack handle that faults need; `LocalStack` has it. */
+/** The part of a stack handle that faults need; `RunningStack` has it. */
 export interface FaultableStack {
   readonly description: Pick<StackDescription, 'direct' | 'servers'>;
   server(name: ServerName): ServerTarget;

@@ -59,11 +59,11 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
     },
   });
   // Undone after the roles have gone; a stack of this run's own ends as it is.
-  if (stack.isShared) teardown.push('redis pair', () => restoreRedisPair(stack.local));
+  if (stack.isShared) teardown.push('redis pair', () => restoreRedisPair(stack.handle));
   teardown.push('roles', async () => {
     await supervisor.stopAll();
   });
-  const targets = runTargets({ stack: stack.local, lane: stack.lane, supervisor, namespace: plan.namespace, sku: { activityId: plan.load.activityId, skuId: plan.load.skuId } });
+  const targets = runTargets({ stack: stack.handle, lane: stack.lane, supervisor, namespace: plan.namespace, sku: { activityId: plan.load.activityId, skuId: plan.load.skuId } });
   teardown.push('witness', () => targets.close());
   const starting = supervisor.start(
     configs.map((config) => ({

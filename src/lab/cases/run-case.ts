@@ -53,7 +53,7 @@ export async function runCase(warm: WarmStack, lane: number, request: CaseReques
     keptNamespace: isGreen ? null : plan.namespace.database,
   });
   try {
-    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: { kind: 'lent', local: warm.local, lane }, argv, options });
+    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: { kind: 'lent', handle: warm.handle, lane }, argv, options });
     return { ...account(verdict.outcome === 'green'), kind: 'judged', verdict };
   } catch (error) {
     if (!(error instanceof LabError)) throw error;

@@ -2,11 +2,12 @@
  * One stack for many small runs: started once with several lanes, each with its own proxies and Kafka listeners, so that cases run side by side and a
  * fault on a link of one lane is none of the others'.
  */
-import { startLocalStack, type LocalStack } from '../../stack/local/start-local-stack.js';
+import { startLocalStack } from '../../stack/local/start-local-stack.js';
+import type { RunningStack } from '../../stack/running-stack.js';
 import type { ServerName } from '../../facts/stack-description.js';
 
 export interface WarmStack {
-  readonly local: LocalStack;
+  readonly handle: RunningStack;
   readonly lanes: number;
   /** Told when a server dies that no fault killed: every case that runs is over then. Returns how to stop listening. */
   onServerDeath(listen: (server: ServerName, lastLogLines: readonly string[]) => void): () => void;
@@ -17,7 +18,7 @@ export interface WarmStack {
 /** Rejects with LabError as `startLocalStack` does; nothing is left then. `lanes`: 1 to 10. */
 export async function openWarmStack(options: { readonly lanes: number; readonly signal: AbortSignal; onNote(text: string): void }): Promise<WarmStack> {
   const listeners = new Set<(server: ServerName, lastLogLines: readonly string[]) => void>();
-  const local = await startLocalStack({
+  const handle = await startLocalStack({
     lanes: options.lanes,
     signal: options.signal,
     onNote: (text) => {
@@ -29,7 +30,7 @@ export async function openWarmStack(options: { readonly lanes: number; readonly 
     },
   });
   return {
-    local,
+    handle,
     lanes: options.lanes,
     onServerDeath(listen) {
       listeners.add(listen);
@@ -37,6 +38,6 @@ export async function openWarmStack(options: { readonly lanes: number; readonly 
         listeners.delete(listen);
       };
     },
-    stop: () => local.stop(),
+    stop: () => handle.stop(),
   };
 }

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
-import type { LocalStack } from './local-stack.js';
-import { openStack } from './open-stack.js';
+import type { RunningStack } from '../running-stack.js';
+import { openStack } from '../open-stack.js';
 
 const description = inject('stack');
 const { host, port } = description.lanes[0]!.links['consumer-kafka'];
@@ -23,7 +23,7 @@ const kafka = new Kafka({
   },
 });
 const admin = kafka.admin();
-let stack: LocalStack;
+let stack: RunningStack;
 
 beforeAll(async () => {
   stack = await openStack(description);

@@ -30,7 +30,7 @@ export function startLabProcess(body: string, env: Readonly<Record<string, strin
   const entry = (name: string): string => pathToFileURL(builtEntry(`stack/local/${name}.js`)).href;
   const script = `
     import { startLocalStack } from '${entry('start-local-stack')}';
-    import { openStack } from '${entry('open-stack')}';
+    import { openStack } from '${entry('../open-stack')}';
     const say = (text) => process.stdout.write(text + '\\n');
     ${body}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, TMPDIR: temporary, ...env } });

@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
 
 import { LabError } from '../../facts/lab-error.js';
 import type { LinkCounters, LinkTarget } from '../../facts/targets.js';
-import type { LocalStack } from './local-stack.js';
-import { openStack } from './open-stack.js';
+import type { RunningStack } from '../running-stack.js';
+import { openStack } from '../open-stack.js';
 import { askRedis } from './server-readiness.js';
 
 const description = inject('stack');
-let stack: LocalStack;
+let stack: RunningStack;
 let link: LinkTarget;
 
 beforeAll(async () => {

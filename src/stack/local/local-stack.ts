@@ -1,5 +1,4 @@
-/** A running local stack in the hands of a lab, whether this lab started it or an earlier one did. */
-import type { ChildProcess } from 'node:child_process';
+/** A running stack of local processes in the hands of a lab, whether this lab started it or an earlier one did. */
 import { join } from 'node:path';
 
 import type { HostPort } from '../../domain/role-config.js';
@@ -7,32 +6,14 @@ import type { LinkName } from '../../domain/roles.js';
 import { LabError } from '../../facts/lab-error.js';
 import { SERVER_NAMES } from '../../facts/stack-description.js';
 import type { ServerName, StackDescription } from '../../facts/stack-description.js';
-import type { LinkTarget, ServerTarget } from '../../facts/targets.js';
+import type { LinkTarget } from '../../facts/targets.js';
+import type { RunningStack } from '../running-stack.js';
 import { gatedSpawn } from './gated-spawn.js';
-import type { GatedSpawnOptions } from './gated-spawn.js';
 import type { ManagedServer } from './managed-server.js';
 import type { ReaperClient } from './reaper-client.js';
 import { sweepWithoutReaper } from './sweep-without-reaper.js';
 import { REPLICATION_PROXY } from './toxiproxy-server.js';
 import type { ToxiproxyApi } from './toxiproxy-api.js';
-
-export interface LocalStack {
-  /** As it is now: a server that was killed and started again has another pid. */
-  readonly description: StackDescription;
-  server(name: ServerName): ServerTarget;
-  /** Throws when there is no such lane. */
-  link(lane: number, name: LinkName | 'replication'): LinkTarget;
-  /** Tells which server of the pair is the primary now; the description's direct address follows. Moves nothing by itself. */
-  setRedisPrimary(name: 'redis-primary' | 'redis-replica'): void;
-  /** Starts a role or the generator so that it dies with this lab, however this lab dies. Its pid leads a process group. */
-  spawn(command: string, args: readonly string[], options?: GatedSpawnOptions): Promise<ChildProcess>;
-  /** Puts a process that runs already (a leader of its own group) under the same care. A kill of the lab before this call leaves it. */
-  registerPid(pid: number): Promise<void>;
-  /** Ends all servers and roles, removes all folders; resolves when the reaper is gone too. Safe to call twice. */
-  stop(): Promise<void>;
-  /** Lets go and leaves the servers running; what this lab spawned ends. */
-  release(): Promise<void>;
-}
 
 export interface StackParts {
   readonly reaper: ReaperClient;
@@ -45,7 +26,7 @@ export interface StackParts {
   onNote(text: string): void;
 }
 
-export function assembleStack(parts: StackParts): LocalStack {
+export function assembleStack(parts: StackParts): RunningStack {
   const { reaper, description, servers } = parts;
   let stopping: Promise<void> | null = null;
   let registered = 0;
@@ -75,6 +56,7 @@ export function assembleStack(parts: StackParts): LocalStack {
     setRedisPrimary: (name) => {
       primary = name;
     },
+    amongServers: (address) => address,
     spawn: (command, args, options) => gatedSpawn(reaper, command, args, options),
     registerPid: async (pid) => {
       registered += 1;

@@ -5,15 +5,15 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import type { ServerName } from '../../facts/stack-description.js';
-import type { LocalStack } from './local-stack.js';
-import { openStack } from './open-stack.js';
+import type { RunningStack } from '../running-stack.js';
+import { openStack } from '../open-stack.js';
 import { allProcesses, isAlive, readProcess, workingFolder } from './process-table.js';
 import { askRedis } from './server-readiness.js';
 import { abandonedSegments } from './shared-memory.js';
 
 const description = inject('stack');
 const deaths: ServerName[] = [];
-let stack: LocalStack;
+let stack: RunningStack;
 
 beforeAll(async () => {
   stack = await openStack(description, { onServerDeath: (server) => deaths.push(server) });

@@ -15,12 +15,12 @@ import type { HostPort } from '../../domain/role-config.js';
 import { LabError } from '../../facts/lab-error.js';
 import type { ServerName } from '../../facts/stack-description.js';
 import { temporaryParent, usableCacheFolder } from '../cache-folder.js';
+import type { RunningStack, StartOptions } from '../running-stack.js';
 import { openWorkshop } from '../workshop.js';
 import type { Workshop } from '../workshop.js';
 import { describeStack } from './describe-stack.js';
 import { planKafka } from './kafka-server.js';
 import { assembleStack, proxiesFile } from './local-stack.js';
-import type { LocalStack } from './local-stack.js';
 import { lastLogLines, manageServer } from './managed-server.js';
 import type { ManagedServer } from './managed-server.js';
 import { planPorts, portsNeeded } from './port-plan.js';
@@ -42,25 +42,11 @@ import type { Tools } from './tools.js';
 import { toxiproxyApi } from './toxiproxy-api.js';
 import { planProxies, planToxiproxy } from './toxiproxy-server.js';
 
-export type { LocalStack } from './local-stack.js';
-
-export interface StartOptions {
-  /** Sets of proxies and Kafka listeners, 1 to 10. */
-  readonly lanes: number;
-  onNote(text: string): void;
-  /** A server ended that nobody had killed through this stack. At most once per start of the server. */
-  onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
-  /** The stack stays when this process ends, until `stop` or `down` (for `up`). */
-  readonly keepOnExit?: boolean;
-  /** Ends a start that is under way; it then rejects with LabError ABORTED. */
-  readonly signal?: AbortSignal;
-}
-
 const MAX_LANES = 10;
 const REPLICA_SYNC_LIMIT_MS = 30_000;
 
 /** Rejects with a LabError (MISSING_DEPENDENCY, STACK_START_FAILED, PORT_IN_USE, …) and leaves nothing behind. */
-export async function startLocalStack(options: StartOptions): Promise<LocalStack> {
+export async function startLocalStack(options: StartOptions): Promise<RunningStack> {
   if (!Number.isInteger(options.lanes) || options.lanes < 1 || options.lanes > MAX_LANES) {
     throw new LabError('USAGE', `lanes must be 1 to ${String(MAX_LANES)}, not ${String(options.lanes)}`, 'give another number of lanes');
   }
@@ -98,7 +84,7 @@ async function endReaper(reaper: ReaperClient): Promise<void> {
   reaper.release();
 }
 
-async function startUnderReaper(reaper: ReaperClient, id: string, cache: string, tools: Tools, options: StartOptions): Promise<LocalStack> {
+async function startUnderReaper(reaper: ReaperClient, id: string, cache: string, tools: Tools, options: StartOptions): Promise<RunningStack> {
   const startedAt = new Date().toISOString();
   const workshop = openWorkshop(reaper, cache, (text) => {
     options.onNote(text);

@@ -2,11 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { LabError } from '../../facts/lab-error.js';
 import { SERVER_NAMES } from '../../facts/stack-description.js';
 import type { ServerName, StackDescription } from '../../facts/stack-description.js';
+import type { OpenOptions, RunningStack } from '../running-stack.js';
 import { assembleStack, proxiesFile } from './local-stack.js';
-import type { LocalStack } from './local-stack.js';
 import { manageServer } from './managed-server.js';
 import type { ManagedServer } from './managed-server.js';
 import { attachReaper } from './reaper-client.js';
@@ -19,17 +18,10 @@ import { toxiproxyApi } from './toxiproxy-api.js';
 import type { ProxyPlan, ToxiproxyApi } from './toxiproxy-api.js';
 import { REPLICATION_PROXY } from './toxiproxy-server.js';
 
-export interface OpenOptions {
-  onNote?(text: string): void;
-  onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
-}
-
 /**
- * `stop` ends the stack, `release` leaves it running. Rejects with LabError STACK_GONE when it is not running any more, and with
- * STACK_FILE_INVALID when it is none of the local provider.
+ * `stop` ends the stack, `release` leaves it running. Rejects with LabError STACK_GONE when it is not running any more.
  */
-export async function openStack(description: StackDescription, options: OpenOptions = {}): Promise<LocalStack> {
-  if (description.provider !== 'local') throw new LabError('STACK_FILE_INVALID', `a stack of provider ${description.provider} cannot be opened here`, 'start one with `npx seckill-lab up`');
+export async function openLocalStack(description: StackDescription, options: OpenOptions = {}): Promise<RunningStack> {
   const { directory } = description;
   const reaper = await attachReaper(join(directory, REAPER_SOCKET), description.reaperPid);
   try {
