@@ -7,7 +7,7 @@ const layers = JSON.parse(readFileSync(new URL('./test/layers.json', import.meta
 const folders = Object.keys(layers).filter((name) => name !== 'comment');
 
 /** The only files that may end the process or read its command line. */
-const entries = ['src/cli.ts', 'src/system/main.ts', 'src/lab/role-main.ts', 'src/lab/inproc-worker.ts', 'src/load/main.ts', 'src/stack/local/reaper-main.ts', 'src/bench/main.ts'];
+const entries = ['src/cli.ts', 'src/system/main.ts', 'src/lab/role-main.ts', 'src/lab/inproc-worker.ts', 'src/load/main.ts', 'src/stack/local/reaper-main.ts', 'src/stack/containers/sweep-main.ts', 'src/bench/main.ts'];
 const tests = ['**/*.test.ts', '**/*.test.tsx', '**/*.test-support.ts', 'test/**'];
 
 /** Imports climb out of their folder by `../`, so the first name after the climb is the layer. */

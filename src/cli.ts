@@ -21,13 +21,18 @@ function buildProgram(finish: (code: number) => void): Command {
     .exitOverride()
     .showHelpAfterError('(see --help)');
 
+  const withStackOptions = (command: Command): Command =>
+    command
+      .option('--stack <provider>', 'local (child processes), containers, or auto (containers where they can be had)', 'local')
+      .addOption(new Option('--image <server=name>', 'image of redis, postgres, kafka, toxiproxy or roles; repeatable').argParser(collect))
+      .option('--images-file <file>', 'the same as a JSON object; seckill-lab.images.json if it is there');
   const run = program.command('run').description('run a scenario: start the stack, storm, break, judge, report').argument('[scenario]', 'see `seckill-lab list`; may be left out where a plan names it');
   for (const [key, row] of Object.entries(RUN_OPTIONS)) {
     const option = new Option(row.flag, row.help);
     if (key === 'fault') option.argParser(collect);
     run.addOption(option);
   }
-  run
+  withStackOptions(run)
     .option('--report-dir <folder>', 'where run folders go', 'reports')
     .option('--stack-file <file>', 'use the running stack that this file describes (see `up`)')
     .option('--plan <file>', 'YAML or JSON: scenario, seed, options, faults, mutant; the manifest of every run holds its own')
@@ -70,13 +75,21 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runInstall } = await import('./commands/install.js');
     finish(await runInstall(options, processIo));
   });
-  program.command('up').description('start a stack and leave it running').option('--stack-file <file>', 'where to describe it', 'stack.json').option('--lanes <count>', 'sets of proxies', '1').action(async (options: { stackFile: string; lanes: string }) => {
-    const { runUp } = await import('./commands/up.js');
-    finish(await runUp({ stackFile: options.stackFile, lanes: Number(options.lanes) }, processIo));
+  withStackOptions(program.command('up').description('start a stack and leave it running')).option('--stack-file <file>', 'where to describe it', 'stack.json').option('--lanes <count>', 'sets of proxies', '1').action(async (options: { stackFile: string; lanes: string }) => {
+    const [{ runUp }, { parseStackRequest }] = await Promise.all([import('./commands/up.js'), import('./commands/stack-options.js')]);
+    finish(await runUp({ stackFile: options.stackFile, lanes: Number(options.lanes), request: parseStackRequest(options) }, processIo));
   });
   program.command('down').description('end a stack started by `up`').option('--stack-file <file>', 'its description', 'stack.json').action(async (options: { stackFile: string }) => {
     const { runDown } = await import('./commands/down.js');
     finish(await runDown(options, processIo));
+  });
+  program.command('clean').description('remove from the Docker engine what labs have left').option('--force', 'also of labs that are running').action(async (options: { force?: boolean }) => {
+    const { runClean } = await import('./commands/clean.js');
+    finish(await runClean(options, processIo));
+  });
+  program.command('images').description('stand-ins for the official images, without a registry').command('build').description('make them (as root on Debian)').option('--roles', 'also the image of the role processes').action(async (options: { roles?: boolean }) => {
+    const { runImagesBuild } = await import('./commands/images.js');
+    finish(await runImagesBuild(options, processIo));
   });
   const dlq = program.command('dlq').description('dead letters of a running system');
   const onSystem = (command: Command): Command => command.option('--stack-file <file>', 'the running stack', 'stack.json').requiredOption('--namespace <id>', 'of the system, as in the manifest of its run');

@@ -22,7 +22,7 @@ const commands = filesUnder('sql/commands', ['.sql']);
 const sql = filesUnder('sql', ['.sql']);
 
 /** Entries: they end the process and read its command line. Everybody else returns or throws. */
-const ENTRIES = ['src/cli.ts', 'src/system/main.ts', 'src/lab/role-main.ts', 'src/lab/inproc-worker.ts', 'src/load/main.ts', 'src/stack/local/reaper-main.ts', 'src/bench/main.ts'];
+const ENTRIES = ['src/cli.ts', 'src/system/main.ts', 'src/lab/role-main.ts', 'src/lab/inproc-worker.ts', 'src/load/main.ts', 'src/stack/local/reaper-main.ts', 'src/stack/containers/sweep-main.ts', 'src/bench/main.ts'];
 
 /** `src/lab/settle.ts` → `lab`; null for a file directly in `src/`. */
 const layerOf = (path: string): string | null => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;

@@ -5,8 +5,7 @@ import { resolve } from 'node:path';
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import type { StackDescription } from '../facts/stack-description.js';
-import { openStack } from '../stack/open-stack.js';
-import { sweepWithoutReaper } from '../stack/local/sweep-without-reaper.js';
+import { openStack, sweepStack } from '../stack/open-stack.js';
 import { DEFAULT_STACK_FILE, readStackFile, removeStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';
 import { reportError } from './report-error.js';
@@ -50,5 +49,5 @@ async function endStack(description: StackDescription, io: CommandIo): Promise<r
     return [];
   }
   io.stderr(`down: the stack's reaper is gone; cleaning up ${description.directory}\n`);
-  return sweepWithoutReaper(description);
+  return sweepStack(description);
 }

@@ -13,6 +13,7 @@ import { abortError } from '../lab/abort.js';
 import type { StackSource } from '../lab/bring-up-stack.js';
 import { withProbeSystem } from '../lab/probe-system.js';
 import { hotSku } from '../scenarios/hot-sku.js';
+import { LOCAL_STACK } from '../stack/start-stack.js';
 import { readStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';
 import { reportError } from './report-error.js';
@@ -114,7 +115,7 @@ export async function saturate(url: string, options: Pick<ProbeRequest, 'connect
 }
 
 async function stackSourceOf(file: string | null): Promise<StackSource> {
-  return file === null ? { kind: 'start', onKept: null } : { kind: 'described', description: await readStackFile(file) };
+  return file === null ? { kind: 'start', request: LOCAL_STACK, onKept: null } : { kind: 'described', description: await readStackFile(file) };
 }
 
 async function probe(request: ProbeRequest, abort: AbortController, io: CommandIo): Promise<ProbeResult> {

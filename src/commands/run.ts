@@ -12,10 +12,12 @@ import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
 import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
 import type { Scenario } from '../scenarios/scenario.js';
+import type { StackRequest } from '../stack/start-stack.js';
 import { readStackFile, writeStackFile } from '../stack/stack-file.js';
 import { finalReport } from '../tui/final-report.js';
 import { startFace } from '../tui/select-face.js';
 import type { CommandIo } from './command-io.js';
+import { parseStackRequest } from './stack-options.js';
 
 interface Request {
   readonly scenario: Scenario;
@@ -48,12 +50,13 @@ async function checkedRequest(named: string | undefined, onCommandLine: Readonly
   return { scenario, options, mutant };
 }
 
-async function stackSource(raw: Readonly<Record<string, unknown>>, reportDirectory: string, io: CommandIo): Promise<StackSource> {
+async function stackSource(raw: Readonly<Record<string, unknown>>, request: StackRequest, reportDirectory: string, io: CommandIo): Promise<StackSource> {
   const file = raw['stackFile'];
   if (typeof file === 'string') return { kind: 'described', description: await readStackFile(file) };
-  if (raw['keepRunning'] !== true) return { kind: 'start', onKept: null };
+  if (raw['keepRunning'] !== true) return { kind: 'start', request, onKept: null };
   return {
     kind: 'start',
+    request,
     async onKept(stack) {
       const kept = join(reportDirectory, 'stack.json');
       await writeStackFile(kept, stack);
@@ -80,6 +83,7 @@ function listenForAbort(abort: AbortController): () => void {
 
 export async function runRun(scenarioName: string | undefined, raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
   const { scenario, options, mutant } = await checkedRequest(scenarioName, raw);
+  const request = parseStackRequest(raw);
   const plan = planRun(scenario, options, mutant);
   const wantsJson = raw['json'] === true;
   const store = await createRunFolder(typeof raw['reportDir'] === 'string' ? raw['reportDir'] : 'reports', scenario.name, plan.startedAt, plan.seed);
@@ -92,7 +96,7 @@ export async function runRun(scenarioName: string | undefined, raw: Readonly<Rec
     face.listen(event);
   };
   try {
-    const source = await stackSource(raw, store.directory, io);
+    const source = await stackSource(raw, request, store.directory, io);
     const verdict = await runExperiment(plan, { store, emit, abort, stackSource: source, argv, options });
     face.stop();
     io.stdout(wantsJson ? `${JSON.stringify(verdict, null, 2)}\n` : finalReport(verdict));

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import { openStack } from '../stack/open-stack.js';
-import { startLocalStack } from '../stack/local/start-local-stack.js';
+import { LOCAL_STACK, startStack, type StackRequest } from '../stack/start-stack.js';
 import { DEFAULT_STACK_FILE, readStackFile, writeStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';
 import { reportError } from './report-error.js';
@@ -13,6 +13,7 @@ import { reportError } from './report-error.js';
 export interface UpOptions {
   readonly stackFile?: string;
   readonly lanes?: number;
+  readonly request?: StackRequest;
   readonly signal?: AbortSignal;
 }
 
@@ -21,7 +22,8 @@ export async function runUp(options: UpOptions, io: CommandIo): Promise<number> 
   const file = options.stackFile ?? DEFAULT_STACK_FILE;
   try {
     await refuseSecondStack(file);
-    const stack = await startLocalStack({
+    const stack = await startStack(options.request ?? LOCAL_STACK, {
+      mayOutliveLab: true,
       lanes: options.lanes ?? 1,
       onNote: (text) => {
         io.stderr(`up: ${text}\n`);

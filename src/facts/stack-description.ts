@@ -10,11 +10,23 @@ export type ServerName = (typeof SERVER_NAMES)[number];
 export interface ServerDescription {
   readonly name: ServerName;
   readonly address: HostPort;
-  /** Process id on this host; null for an external server. */
+  /** Process id on this host; null for a server in a container or elsewhere. */
   readonly pid: number | null;
   readonly version: string;
   readonly directory: string | null;
   readonly logFile: string | null;
+  /** Only of a server in a container. */
+  readonly container?: ContainerDescription;
+}
+
+export interface ContainerDescription {
+  readonly id: string;
+  /** The image as it was asked for. */
+  readonly image: string;
+  /** Content address of the image on its engine. */
+  readonly imageId: string;
+  /** As its registry knows it; null for an image that never saw one. */
+  readonly digest: string | null;
 }
 
 /** A lane is one set of proxies and Kafka listeners, so that faults of two cases never share a proxy. */

@@ -3,14 +3,14 @@ import type { LabEventListener } from '../facts/lab-event.js';
 import { LabError } from '../facts/lab-error.js';
 import type { StackDescription } from '../facts/stack-description.js';
 import { openStack } from '../stack/open-stack.js';
-import { startLocalStack } from '../stack/local/start-local-stack.js';
+import { startStack, type StackRequest } from '../stack/start-stack.js';
 import type { RunningStack } from '../stack/running-stack.js';
 import { monoUs } from './host-clock.js';
 import type { Teardown } from './teardown.js';
 
 export type StackSource =
   /** `onKept` is told of the stack that was left running on purpose. */
-  | { readonly kind: 'start'; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
+  | { readonly kind: 'start'; readonly request: StackRequest; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
   | { readonly kind: 'described'; readonly description: StackDescription }
   /** Whoever lends it ends it, and aborts the run when a server of it dies. */
   | { readonly kind: 'lent'; readonly handle: RunningStack; readonly lane: number };
@@ -37,7 +37,7 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const open = (): RunningStack | Promise<RunningStack> => {
     switch (source.kind) {
       case 'start':
-        return startLocalStack({ lanes: 1, onNote: note, onServerDeath, signal: abort.signal });
+        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, signal: abort.signal, mayOutliveLab: source.onKept !== null });
       case 'described':
         return openStack(source.description, { onNote: note, onServerDeath });
       case 'lent':

@@ -35,6 +35,8 @@ export interface StartOptions {
   onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
   /** The stack stays when this process ends, until `stop` or `down` (for `up`). */
   readonly keepOnExit?: boolean;
+  /** It may go on when this lab has ended (`up`, `--keep-running`), so nothing may be set up to end it with the lab's session. */
+  readonly mayOutliveLab?: boolean;
   /** Ends a start that is under way; it then rejects with LabError ABORTED. */
   readonly signal?: AbortSignal;
 }

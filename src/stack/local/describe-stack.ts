@@ -3,41 +3,32 @@ import type { HostPort, PostgresAddress } from '../../domain/role-config.js';
 import type { LinkName } from '../../domain/roles.js';
 import type { LaneDescription, ServerDescription, ServerName, StackDescription } from '../../facts/stack-description.js';
 import { KAFKA_VERSION } from '../cache-folder.js';
-import type { ManagedServer } from './managed-server.js';
 import { LINK_NAMES } from './port-plan.js';
 import type { LanePorts, PortPlan } from './port-plan.js';
 import { postgresVersion } from './postgres-server.js';
-import type { ServerLaunch } from './server-launch.js';
 import { askRedis } from './server-readiness.js';
-import type { Tools } from './tools.js';
 import { proxyName, REPLICATION_PROXY } from './toxiproxy-server.js';
 
 export interface StartedStack {
+  readonly provider: 'local' | 'containers';
   readonly id: string;
   readonly startedAt: string;
   readonly directory: string;
   readonly reaperPid: number | null;
   readonly ports: PortPlan;
   readonly postgres: PostgresAddress;
-  readonly servers: ReadonlyMap<ServerName, ManagedServer>;
-  readonly launches: ReadonlyMap<ServerName, ServerLaunch>;
-  readonly tools: Tools;
+  readonly toxiproxyVersion: string;
+  /** What only the provider knows of a server. */
+  detailsOf(name: ServerName): Pick<ServerDescription, 'pid' | 'directory' | 'logFile' | 'container'>;
 }
 
 export async function describeStack(started: StartedStack): Promise<StackDescription> {
   const { ports, postgres } = started;
   const [redisVersion, postgresServerVersion] = await Promise.all([versionOfRedis(local(ports.redisPrimary)), postgresVersion(postgres)]);
-  const describe = (name: ServerName, port: number, version: string): ServerDescription => ({
-    name,
-    address: local(port),
-    pid: started.servers.get(name)?.identity()?.pid ?? null,
-    version,
-    directory: started.launches.get(name)?.workingFolder ?? null,
-    logFile: started.launches.get(name)?.logFile ?? null,
-  });
+  const describe = (name: ServerName, port: number, version: string): ServerDescription => ({ name, address: local(port), version, ...started.detailsOf(name) });
   return {
     schemaVersion: 1,
-    provider: 'local',
+    provider: started.provider,
     id: started.id,
     startedAt: started.startedAt,
     directory: started.directory,
@@ -47,7 +38,7 @@ export async function describeStack(started: StartedStack): Promise<StackDescrip
       'redis-replica': describe('redis-replica', ports.redisReplica, redisVersion),
       postgres: describe('postgres', ports.postgres, postgresServerVersion),
       kafka: describe('kafka', ports.kafkaDirect, KAFKA_VERSION),
-      toxiproxy: describe('toxiproxy', ports.toxiproxyApi, started.tools.toxiproxy.version ?? 'unknown'),
+      toxiproxy: describe('toxiproxy', ports.toxiproxyApi, started.toxiproxyVersion),
     },
     direct: {
       redisPrimary: local(ports.redisPrimary),

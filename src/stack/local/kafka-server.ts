@@ -14,12 +14,15 @@ import type { KafkaTools } from './tools.js';
 
 /** What the broker prints when it takes requests. */
 export const KAFKA_READY = 'Kafka Server started';
-const CLUSTER_ID = 'c2Vja2lsbC1sYWItMDAwMQ';
+export const CLUSTER_ID = 'c2Vja2lsbC1sYWItMDAwMQ';
 
 /** Small heap, the cheapest collector and compiler: a broker for one test, not for a month. Perf data would be left in /tmp by a kill. */
-const JVM_FLAGS = ['-Xms128m', '-Xmx512m', '-Xss512k', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData', '-Djava.awt.headless=true'];
+export const KAFKA_HEAP = ['-Xms128m', '-Xmx512m', '-Xss512k'];
+export const KAFKA_PERFORMANCE = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.awt.headless=true'];
+const JVM_FLAGS = [...KAFKA_HEAP, ...KAFKA_PERFORMANCE, '-XX:-UsePerfData'];
 
-const LOGGING = `status = error
+/** Also of the stand-in image. */
+export const KAFKA_LOGGING = `status = error
 appender.out.type = Console
 appender.out.name = out
 appender.out.layout.type = PatternLayout
@@ -46,44 +49,57 @@ export function kafkaListeners(ports: PortPlan): Listener[] {
   ];
 }
 
-/** `server.properties`. The topics a broker makes for itself get few partitions: each costs start-up time and file handles. */
-export function kafkaProperties(listeners: readonly Listener[], controllerPort: number, dataFolder: string): string {
+export interface KafkaPlaces {
+  readonly listeners: readonly Listener[];
+  readonly controllerPort: number;
+  /** Address on which the listeners take connections; empty: on all. */
+  readonly listenHost: string;
+  readonly dataFolder: string;
+}
+
+/** The broker's settings by name. The topics a broker makes for itself get few partitions: each costs start-up time and file handles. */
+export function kafkaSettings({ listeners, controllerPort, listenHost, dataFolder }: KafkaPlaces): Readonly<Record<string, string>> {
   const names = [...listeners.map((listener) => listener.name), 'CONTROLLER'];
-  const own = [...listeners.map(({ name, port }) => `${name}://127.0.0.1:${String(port)}`), `CONTROLLER://127.0.0.1:${String(controllerPort)}`];
-  return [
-    'process.roles=broker,controller',
-    'node.id=1',
-    `controller.quorum.voters=1@127.0.0.1:${String(controllerPort)}`,
-    'controller.listener.names=CONTROLLER',
-    'inter.broker.listener.name=DIRECT',
-    `listeners=${own.join(',')}`,
-    `advertised.listeners=${listeners.map(({ name, advertised }) => `${name}://127.0.0.1:${String(advertised)}`).join(',')}`,
-    `listener.security.protocol.map=${names.map((name) => `${name}:PLAINTEXT`).join(',')}`,
-    `log.dirs=${dataFolder}`,
+  const own = [...listeners.map(({ name, port }) => `${name}://${listenHost}:${String(port)}`), `CONTROLLER://127.0.0.1:${String(controllerPort)}`];
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@127.0.0.1:${String(controllerPort)}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'DIRECT',
+    listeners: own.join(','),
+    'advertised.listeners': listeners.map(({ name, advertised }) => `${name}://127.0.0.1:${String(advertised)}`).join(','),
+    'listener.security.protocol.map': names.map((name) => `${name}:PLAINTEXT`).join(','),
+    'log.dirs': dataFolder,
     // A broker that was killed is let in again only when its former session has run out; the default of 9 s makes a restart take 13 s.
-    'broker.session.timeout.ms=3000',
-    'broker.heartbeat.interval.ms=500',
+    'broker.session.timeout.ms': '3000',
+    'broker.heartbeat.interval.ms': '500',
     // Per listener, and there are many.
-    'num.network.threads=1',
-    'num.io.threads=4',
-    'auto.create.topics.enable=false',
-    'log.message.timestamp.type=LogAppendTime',
-    'log.index.size.max.bytes=1048576',
+    'num.network.threads': '1',
+    'num.io.threads': '4',
+    'auto.create.topics.enable': 'false',
+    'log.message.timestamp.type': 'LogAppendTime',
+    'log.index.size.max.bytes': '1048576',
     // The default takes 128 MB of the heap.
-    'log.cleaner.dedupe.buffer.size=4194304',
-    'log.cleaner.threads=1',
-    'offsets.topic.replication.factor=1',
-    'offsets.topic.num.partitions=4',
-    'transaction.state.log.replication.factor=1',
-    'transaction.state.log.min.isr=1',
-    'transaction.state.log.num.partitions=1',
-    'share.coordinator.state.topic.replication.factor=1',
-    'share.coordinator.state.topic.min.isr=1',
-    'share.coordinator.state.topic.num.partitions=1',
-    'group.initial.rebalance.delay.ms=0',
-    'group.min.session.timeout.ms=500',
-    '',
-  ].join('\n');
+    'log.cleaner.dedupe.buffer.size': '4194304',
+    'log.cleaner.threads': '1',
+    'offsets.topic.replication.factor': '1',
+    'offsets.topic.num.partitions': '4',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+    'transaction.state.log.num.partitions': '1',
+    'share.coordinator.state.topic.replication.factor': '1',
+    'share.coordinator.state.topic.min.isr': '1',
+    'share.coordinator.state.topic.num.partitions': '1',
+    'group.initial.rebalance.delay.ms': '0',
+    'group.min.session.timeout.ms': '500',
+  };
+}
+
+/** `server.properties` of a broker on this host's loopback. */
+export function kafkaProperties(listeners: readonly Listener[], controllerPort: number, dataFolder: string): string {
+  const settings = kafkaSettings({ listeners, controllerPort, listenHost: '127.0.0.1', dataFolder });
+  return `${Object.entries(settings).map(([name, value]) => `${name}=${value}`).join('\n')}\n`;
 }
 
 export function kafkaTemplate(cache: string): string {
@@ -128,7 +144,7 @@ export async function writeKafkaLaunch(folder: string, tools: KafkaTools, proper
   const configuration = join(folder, 'server.properties');
   const logging = join(folder, 'log4j2.properties');
   await writeFile(configuration, properties);
-  await writeFile(logging, LOGGING);
+  await writeFile(logging, KAFKA_LOGGING);
   return {
     name: 'kafka',
     command: tools.java.path,

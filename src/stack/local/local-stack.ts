@@ -1,4 +1,4 @@
-/** A running stack of local processes in the hands of a lab, whether this lab started it or an earlier one did. */
+/** A running stack in the hands of a lab, whether this lab started it or an earlier one did. Shared by the providers, which differ in the servers they pass. */
 import { join } from 'node:path';
 
 import type { HostPort } from '../../domain/role-config.js';
@@ -6,10 +6,9 @@ import type { LinkName } from '../../domain/roles.js';
 import { LabError } from '../../facts/lab-error.js';
 import { SERVER_NAMES } from '../../facts/stack-description.js';
 import type { ServerName, StackDescription } from '../../facts/stack-description.js';
-import type { LinkTarget } from '../../facts/targets.js';
+import type { LinkTarget, ServerTarget } from '../../facts/targets.js';
 import type { RunningStack } from '../running-stack.js';
 import { gatedSpawn } from './gated-spawn.js';
-import type { ManagedServer } from './managed-server.js';
 import type { ReaperClient } from './reaper-client.js';
 import { sweepWithoutReaper } from './sweep-without-reaper.js';
 import { REPLICATION_PROXY } from './toxiproxy-server.js';
@@ -18,7 +17,15 @@ import type { ToxiproxyApi } from './toxiproxy-api.js';
 export interface StackParts {
   readonly reaper: ReaperClient;
   readonly description: StackDescription;
-  readonly servers: ReadonlyMap<ServerName, ManagedServer>;
+  readonly servers: ReadonlyMap<ServerName, ServerTarget>;
+  /** Process of a server on this host; null where it is none. */
+  pidOf(name: ServerName): number | null;
+  /** See `RunningStack`. */
+  amongServers(address: HostPort): HostPort;
+  /** Ends what the reaper does not hold; resolves with what could not be ended, in words. */
+  endServers?(): Promise<readonly string[]>;
+  /** Lets go of what keeps this process alive. */
+  letGo?(): void;
   readonly toxiproxy: ToxiproxyApi;
   readonly replicationListen: HostPort;
   /** This lab started the stack, which ends with it unless told to stay. */
@@ -32,22 +39,24 @@ export function assembleStack(parts: StackParts): RunningStack {
   let registered = 0;
   let primary: 'redis-primary' | 'redis-replica' = 'redis-primary';
 
-  function server(name: ServerName): ManagedServer {
+  function server(name: ServerName): ServerTarget {
     const found = servers.get(name);
     if (found === undefined) throw new Error(`no server ${name}`);
     return found;
   }
 
   async function stop(): Promise<void> {
+    const left = (await parts.endServers?.()) ?? [];
     const problems = reaper.isGone() ? await sweepWithoutReaper(description) : await endByReaper(reaper, description);
     await reaper.waitUntilGone();
     reaper.release();
-    for (const problem of problems) parts.onNote(problem);
+    parts.letGo?.();
+    for (const problem of [...left, ...problems]) parts.onNote(problem);
   }
 
   return {
     get description() {
-      const entries = SERVER_NAMES.map((name) => [name, { ...description.servers[name], pid: server(name).identity()?.pid ?? null }] as const);
+      const entries = SERVER_NAMES.map((name) => [name, { ...description.servers[name], pid: parts.pidOf(name) }] as const);
       const direct = primary === 'redis-primary' ? description.direct : { ...description.direct, redisPrimary: description.direct.redisReplica };
       return { ...description, direct, servers: Object.fromEntries(entries) as StackDescription['servers'] };
     },
@@ -56,7 +65,7 @@ export function assembleStack(parts: StackParts): RunningStack {
     setRedisPrimary: (name) => {
       primary = name;
     },
-    amongServers: (address) => address,
+    amongServers: (address) => parts.amongServers(address),
     spawn: (command, args, options) => gatedSpawn(reaper, command, args, options),
     registerPid: async (pid) => {
       registered += 1;
@@ -65,6 +74,7 @@ export function assembleStack(parts: StackParts): RunningStack {
     stop: () => (stopping ??= stop()),
     release: async () => {
       if (parts.isOwner && !reaper.isGone()) await reaper.request({ op: 'stay' });
+      parts.letGo?.();
       reaper.release();
     },
   };
@@ -93,7 +103,7 @@ function linkTarget(parts: StackParts, lane: number, name: LinkName | 'replicati
     listToxics: () => toxiproxy.listToxics(proxy),
     setEnabled: (enabled) => toxiproxy.setEnabled(proxy, enabled),
     isEnabled: () => toxiproxy.isEnabled(proxy),
-    setUpstream: (upstream) => toxiproxy.setUpstream(proxy, upstream),
+    setUpstream: (upstream) => toxiproxy.setUpstream(proxy, parts.amongServers(upstream)),
     counters: () => toxiproxy.counters(proxy),
   };
 }

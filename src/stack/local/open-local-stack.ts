@@ -40,7 +40,7 @@ export async function openLocalStack(description: StackDescription, options: Ope
       const running = processes.find((process) => process.key === name) ?? null;
       servers.set(name, manageServer({ reaper, launch, isReady: readiness(description, launch, toxiproxy), onDeath, ...afterStart }, running));
     }
-    return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: replicationListen(proxies), isOwner: false, onNote });
+    return assembleStack({ reaper, description, servers, pidOf: (name) => servers.get(name)?.identity()?.pid ?? null, amongServers: (address) => address, toxiproxy, replicationListen: replicationListen(proxies), isOwner: false, onNote });
   } catch (error) {
     reaper.release();
     throw error;

@@ -1,4 +1,4 @@
-/** How PostgreSQL is set up in every local stack. */
+/** How PostgreSQL is set up in every stack of the lab. */
 export const SUPERUSER = 'seckill';
 
 /**
@@ -6,8 +6,6 @@ export const SUPERUSER = 'seckill';
  * Dynamic shared memory goes to files of the data folder instead of /dev/shm, so that removing the folder removes it.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
@@ -27,6 +25,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: 'off',
 };
 
+export function postgresSettings(): string[] {
+  return Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
 export function postgresArguments(dataFolder: string, port: number): string[] {
-  return ['-D', dataFolder, '-p', String(port), ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return ['-D', dataFolder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...postgresSettings()];
 }

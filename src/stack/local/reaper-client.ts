@@ -16,6 +16,7 @@ interface Answers {
   adopt: SpawnAnswer;
   expect: Record<string, never>;
   temporary: Record<string, never>;
+  'at-end': Record<string, never>;
   list: ListAnswer;
   stay: Record<string, never>;
   end: EndAnswer;

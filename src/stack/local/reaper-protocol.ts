@@ -35,6 +35,8 @@ export type ReaperRequest =
   | { readonly op: 'expect'; readonly key: string; readonly pid: number }
   /** Removes this path at the end, if it is still there. */
   | { readonly op: 'temporary'; readonly path: string }
+  /** Runs this program at the end, when the processes are gone; null: no longer. What is left elsewhere, in a container engine, goes by it. */
+  | { readonly op: 'at-end'; readonly program: { readonly command: string; readonly args: readonly string[] } | null }
   | { readonly op: 'list' }
   /** From now on the stack outlives the connection of its owner. */
   | { readonly op: 'stay' }

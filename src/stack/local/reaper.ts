@@ -18,6 +18,7 @@ import type { ProcessIdentity } from './process-table.js';
 import { readLines, REAPER_JOURNAL, REAPER_SOCKET } from './reaper-protocol.js';
 import type { EndAnswer, ExitEvent, Lifetime, ListAnswer, OpenAnswer, ReaperRequest, SpawnAnswer, SpawnRequest, StartedEvent } from './reaper-protocol.js';
 import { removeAbandonedSegments } from './shared-memory.js';
+import { runAtEnd } from './run-at-end.js';
 import { endProcesses, removeFolders } from './sweep.js';
 
 interface Client {
@@ -53,6 +54,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
   const expectedEnds = new Set<string>();
   const postmasterPids = new Set<number>();
   let directory: string | null = null;
+  let atEnd: Extract<ReaperRequest, { op: 'at-end' }>['program'] = null;
   let sentinel: Server | null = null;
   let staysWithoutOwner = false;
   let ending: Promise<readonly string[]> | null = null;
@@ -154,6 +156,9 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
       case 'temporary':
         folders.add(request.path);
         return {};
+      case 'at-end':
+        atEnd = request.program;
+        return {};
       case 'list':
         return list();
       case 'stay':
@@ -211,6 +216,7 @@ export function createReaper(onEnded: (problems: readonly string[]) => void): { 
 
   async function sweepAll(): Promise<readonly string[]> {
     const problems = await endProcesses([...wards.values()]);
+    if (atEnd !== null) problems.push(...(await runAtEnd(atEnd)));
     // Also of postmasters that were killed and replaced during the run.
     problems.push(...removeAbandonedSegments(postmasterPids), ...(await removeFolders(folders)));
     sentinel?.close();

@@ -33,22 +33,26 @@ export async function planRedis(plan: RedisPlan): Promise<ServerLaunch> {
 }
 
 /** The settings a seckill runs on: nothing is evicted, every second goes to disk; so at most the last second can be lost. */
+export const REDIS_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['protected-mode', 'no'],
+  ['save', ''],
+  ['appendonly', 'yes'],
+  ['appendfsync', 'everysec'],
+  ['maxmemory-policy', 'noeviction'],
+  ['tcp-backlog', '511'],
+  ['repl-diskless-sync', 'yes'],
+  // The default of 5 s waits for more replicas; there is one.
+  ['repl-diskless-sync-delay', '0'],
+  ['repl-ping-replica-period', '1'],
+];
+
 function redisConfiguration(plan: RedisPlan, folder: string): string {
   return [
     'bind 127.0.0.1',
     `port ${String(plan.port)}`,
-    'protected-mode no',
     'daemonize no',
     `dir "${folder}"`,
-    'save ""',
-    'appendonly yes',
-    'appendfsync everysec',
-    'maxmemory-policy noeviction',
-    'tcp-backlog 511',
-    'repl-diskless-sync yes',
-    // The default of 5 s waits for more replicas; there is one.
-    'repl-diskless-sync-delay 0',
-    'repl-ping-replica-period 1',
+    ...REDIS_SETTINGS.map(([name, value]) => `${name} ${value === '' ? '""' : value}`),
     ...(plan.primaryPort === null ? [] : [`replicaof 127.0.0.1 ${String(plan.primaryPort)}`]),
     '',
   ].join('\n');

@@ -1,8 +1,10 @@
 /** When a server is ready: it does what it is for, asked over its direct address. */
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { HostPort, PostgresAddress } from '../../domain/role-config.js';
+import { LabError } from '../../facts/lab-error.js';
 import { KAFKA_READY } from './kafka-server.js';
 import { postgresAnswers } from './postgres-server.js';
 
@@ -21,6 +23,17 @@ export function postgresIsReady(address: () => PostgresAddress): ReadinessCheck 
 /** The broker opens its listeners before it serves them; its log line comes after. */
 export function kafkaIsReady(logFile: string): ReadinessCheck {
   return (logFrom) => Promise.resolve(logSince(logFile, logFrom).includes(KAFKA_READY));
+}
+
+const REPLICA_SYNC_LIMIT_MS = 30_000;
+
+/** A replica that is still copying would turn a failover into a loss that no fault declared. LabError STACK_START_FAILED after 30 s. */
+export async function untilReplicaFollows(replica: HostPort, lastWords: () => Promise<readonly string[]>): Promise<void> {
+  const limit = Date.now() + REPLICA_SYNC_LIMIT_MS;
+  while (!(await askRedis(replica, 'INFO replication')).includes('master_link_status:up')) {
+    if (Date.now() > limit) throw new LabError('STACK_START_FAILED', 'the Redis replica does not follow its primary', 'npx seckill-lab doctor', { details: await lastWords() });
+    await delay(20);
+  }
 }
 
 /** What was logged from this byte on; empty when there is no log yet. */

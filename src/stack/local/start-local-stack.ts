@@ -7,14 +7,11 @@
  * 4. the servers, each ready before its call resolves; the proxies; the replica in step with its primary;
  * 5. the description.
  */
-import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import type { HostPort } from '../../domain/role-config.js';
-import { LabError } from '../../facts/lab-error.js';
 import type { ServerName } from '../../facts/stack-description.js';
-import { temporaryParent, usableCacheFolder } from '../cache-folder.js';
+import { usableCacheFolder } from '../cache-folder.js';
 import type { RunningStack, StartOptions } from '../running-stack.js';
 import { openWorkshop } from '../workshop.js';
 import type { Workshop } from '../workshop.js';
@@ -23,68 +20,32 @@ import { planKafka } from './kafka-server.js';
 import { assembleStack, proxiesFile } from './local-stack.js';
 import { lastLogLines, manageServer } from './managed-server.js';
 import type { ManagedServer } from './managed-server.js';
-import { planPorts, portsNeeded } from './port-plan.js';
+import { planPorts } from './port-plan.js';
 import type { PortPlan } from './port-plan.js';
-import { PORTS_PER_BLOCK } from './port-block.js';
 import { giveOwnPassword, planPostgres, templateAddress } from './postgres-server.js';
 import { prepareTemplates } from './prepare-templates.js';
 import type { Templates } from './prepare-templates.js';
-import { launchReaper } from './reaper-client.js';
 import type { ReaperClient } from './reaper-client.js';
-import type { OpenAnswer } from './reaper-protocol.js';
 import { planRedis } from './redis-server.js';
 import { saveLaunch } from './server-launch.js';
 import type { ServerLaunch } from './server-launch.js';
-import { askRedis, kafkaIsReady, postgresIsReady, redisIsReady } from './server-readiness.js';
+import { kafkaIsReady, postgresIsReady, redisIsReady, untilReplicaFollows } from './server-readiness.js';
 import type { ReadinessCheck } from './server-readiness.js';
+import { openStackFolder, refuseLanes, startUnderReaper } from './start-under-reaper.js';
 import { findTools } from './tools.js';
 import type { Tools } from './tools.js';
 import { toxiproxyApi } from './toxiproxy-api.js';
 import { planProxies, planToxiproxy } from './toxiproxy-server.js';
 
-const MAX_LANES = 10;
-const REPLICA_SYNC_LIMIT_MS = 30_000;
-
 /** Rejects with a LabError (MISSING_DEPENDENCY, STACK_START_FAILED, PORT_IN_USE, …) and leaves nothing behind. */
 export async function startLocalStack(options: StartOptions): Promise<RunningStack> {
-  if (!Number.isInteger(options.lanes) || options.lanes < 1 || options.lanes > MAX_LANES) {
-    throw new LabError('USAGE', `lanes must be 1 to ${String(MAX_LANES)}, not ${String(options.lanes)}`, 'give another number of lanes');
-  }
-  if (isAborted(options)) throw aborted();
+  refuseLanes(options.lanes);
   const cache = usableCacheFolder();
   const tools = findTools(cache);
-  const id = randomBytes(6).toString('hex');
-  const reaper = launchReaper(id);
-  const abort = (): void => void endReaper(reaper);
-  options.signal?.addEventListener('abort', abort, { once: true });
-  try {
-    const stack = await startUnderReaper(reaper, id, cache, tools, options);
-    options.signal?.throwIfAborted();
-    return stack;
-  } catch (error) {
-    await endReaper(reaper);
-    throw isAborted(options) ? aborted(error) : error;
-  } finally {
-    options.signal?.removeEventListener('abort', abort);
-  }
+  return startUnderReaper(options, (reaper, id) => startServers(reaper, id, cache, tools, options));
 }
 
-/** A call, because the compiler takes what it once saw of a property for lasting. */
-function isAborted(options: StartOptions): boolean {
-  return options.signal?.aborted === true;
-}
-
-function aborted(cause?: unknown): LabError {
-  return new LabError('ABORTED', 'aborted while the stack was starting', 'start it again', { cause });
-}
-
-async function endReaper(reaper: ReaperClient): Promise<void> {
-  await reaper.request({ op: 'end' }).catch(() => undefined);
-  await reaper.waitUntilGone();
-  reaper.release();
-}
-
-async function startUnderReaper(reaper: ReaperClient, id: string, cache: string, tools: Tools, options: StartOptions): Promise<RunningStack> {
+async function startServers(reaper: ReaperClient, id: string, cache: string, tools: Tools, options: StartOptions): Promise<RunningStack> {
   const startedAt = new Date().toISOString();
   const workshop = openWorkshop(reaper, cache, (text) => {
     options.onNote(text);
@@ -118,28 +79,16 @@ async function startUnderReaper(reaper: ReaperClient, id: string, cache: string,
   const startRedis = async (): Promise<void> => {
     await Promise.all([primary.start(), proxyServer.start()]);
     await replica.start();
-    await untilReplicaFollows(local(ports.redisReplica), launchOf(launches, 'redis-replica'));
+    await untilReplicaFollows(local(ports.redisReplica), () => Promise.resolve(lastLogLines(launchOf(launches, 'redis-replica').logFile)));
   };
   await Promise.all([kafka.start(), startPostgres(), startRedis()]);
 
-  const description = await describeStack({ id, startedAt, directory, reaperPid: reaper.pid, ports, postgres, servers, launches, tools });
+  const description = await describeStack({
+    provider: 'local', id, startedAt, directory, reaperPid: reaper.pid, ports, postgres, toxiproxyVersion: tools.toxiproxy.version ?? 'unknown',
+    detailsOf: (name) => ({ pid: servers.get(name)?.identity()?.pid ?? null, directory: launchOf(launches, name).workingFolder, logFile: launchOf(launches, name).logFile }),
+  });
   if (options.keepOnExit === true) await reaper.request({ op: 'stay' });
-  return assembleStack({ reaper, description, servers, toxiproxy, replicationListen: local(ports.replicationProxy), isOwner: true, onNote: (text) => { options.onNote(text); } });
-}
-
-async function openStackFolder(reaper: ReaperClient, lanes: number): Promise<OpenAnswer> {
-  const chosen = process.env['SECKILL_LAB_FIRST_PORT'];
-  const fixedStart = chosen === undefined || chosen === '' ? null : Number(chosen);
-  if (fixedStart !== null && !(Number.isInteger(fixedStart) && fixedStart >= 1_024 && fixedStart + PORTS_PER_BLOCK <= 65_536)) {
-    throw new LabError('USAGE', `SECKILL_LAB_FIRST_PORT is no usable port: ${String(chosen)}`, `give the first of ${String(PORTS_PER_BLOCK)} free ports, or unset it`);
-  }
-  try {
-    return await reaper.request({ op: 'open', parentFolder: temporaryParent(), portsNeeded: portsNeeded(lanes), fixedStart, forOtherUsers: process.getuid?.() === 0 });
-  } catch (cause) {
-    if (!(cause instanceof Error) || cause instanceof LabError || !cause.message.includes('block of ports')) throw cause;
-    const where = fixedStart === null ? 'below the ephemeral range' : `from ${String(fixedStart)} (SECKILL_LAB_FIRST_PORT)`;
-    throw new LabError('PORT_IN_USE', `no free block of ports ${where}: other stacks or programs hold them`, 'end what runs there (`npx seckill-lab down`), or choose another SECKILL_LAB_FIRST_PORT', { cause });
-  }
+  return assembleStack({ reaper, description, servers, pidOf: (name) => servers.get(name)?.identity()?.pid ?? null, amongServers: (address) => address, toxiproxy, replicationListen: local(ports.replicationProxy), isOwner: true, onNote: (text) => { options.onNote(text); } });
 }
 
 async function planServers(workshop: Workshop, directory: string, ports: PortPlan, tools: Tools, templates: Templates): Promise<ReadonlyMap<ServerName, ServerLaunch>> {
@@ -166,15 +115,6 @@ function deathNotice(options: StartOptions, name: ServerName): (lines: readonly 
     if (options.onServerDeath === undefined) options.onNote(`${name} has died`);
     else options.onServerDeath(name, lines);
   };
-}
-
-/** A replica that is still copying would turn a failover into a loss that no fault declared. */
-async function untilReplicaFollows(replica: HostPort, launch: ServerLaunch): Promise<void> {
-  const limit = Date.now() + REPLICA_SYNC_LIMIT_MS;
-  while (!(await askRedis(replica, 'INFO replication')).includes('master_link_status:up')) {
-    if (Date.now() > limit) throw new LabError('STACK_START_FAILED', 'the Redis replica does not follow its primary', 'npx seckill-lab doctor', { details: lastLogLines(launch.logFile) });
-    await delay(20);
-  }
 }
 
 function local(port: number): HostPort {

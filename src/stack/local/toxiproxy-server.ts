@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { HostPort } from '../../domain/role-config.js';
 import { linkName, ROLE_LINKS, ROLE_NAMES } from '../../domain/roles.js';
 import type { LinkName, RoleName, StoreName } from '../../domain/roles.js';
 import { plainEnvironment } from '../workshop.js';
@@ -31,28 +32,33 @@ export async function planToxiproxy(program: string, directory: string, port: nu
   };
 }
 
-export function planProxies(ports: PortPlan): ProxyPlan[] {
+/** Where Toxiproxy listens and where it finds the servers, by the ports of the plan. */
+export interface ProxyPlaces {
+  readonly listenHost: string;
+  upstream(server: 'redis-primary' | 'postgres' | 'kafka', port: number): HostPort;
+}
+
+const ON_THIS_HOST: ProxyPlaces = { listenHost: '127.0.0.1', upstream: (_, port) => ({ host: '127.0.0.1', port }) };
+
+export function planProxies(ports: PortPlan, places: ProxyPlaces = ON_THIS_HOST): ProxyPlan[] {
+  const plan = (name: string, port: number, upstream: HostPort): ProxyPlan => ({ name, listen: `${places.listenHost}:${String(port)}`, upstream: `${upstream.host}:${String(upstream.port)}` });
   return [
-    { name: REPLICATION_PROXY, listen: local(ports.replicationProxy), upstream: local(ports.redisPrimary) },
+    plan(REPLICATION_PROXY, ports.replicationProxy, places.upstream('redis-primary', ports.redisPrimary)),
     ...ports.lanes.flatMap((lane, index) =>
       ROLE_NAMES.flatMap((role) =>
         ROLE_LINKS[role].map((store) => {
           const link = linkName(role, store);
-          return { name: proxyName(index, link), listen: local(lane.proxies[link]), upstream: local(upstreamPort(ports, lane, role, store)) };
+          return plan(proxyName(index, link), lane.proxies[link], upstreamOf(places, ports, lane, role, store));
         }),
       ),
     ),
   ];
 }
 
-function upstreamPort(ports: PortPlan, lane: LanePorts, role: RoleName, store: StoreName): number {
-  if (store === 'redis') return ports.redisPrimary;
-  if (store === 'postgres') return ports.postgres;
+function upstreamOf(places: ProxyPlaces, ports: PortPlan, lane: LanePorts, role: RoleName, store: StoreName): HostPort {
+  if (store === 'redis') return places.upstream('redis-primary', ports.redisPrimary);
+  if (store === 'postgres') return places.upstream('postgres', ports.postgres);
   const listener = lane.kafkaListeners.get(role);
   if (listener === undefined) throw new Error(`${role} has a link to Kafka but no listener`);
-  return listener;
-}
-
-function local(port: number): string {
-  return `127.0.0.1:${String(port)}`;
+  return places.upstream('kafka', listener);
 }

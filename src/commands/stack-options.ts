@@ -1,0 +1,19 @@
+/** `--stack`, `--image`, `--images-file`: which provider starts the servers, and from which images. Shared by `run` and `up`. */
+import { LabError } from '../facts/lab-error.js';
+import { readImageWishes } from '../stack/containers/image-choice.js';
+import { STACK_PROVIDERS, type StackProvider, type StackRequest } from '../stack/start-stack.js';
+
+function isProvider(text: string): text is StackProvider {
+  return (STACK_PROVIDERS as readonly string[]).includes(text);
+}
+
+/** LabError USAGE naming what is wrong. */
+export function parseStackRequest(raw: Readonly<Record<string, unknown>>): StackRequest {
+  const asked = raw['stack'];
+  const provider = typeof asked === 'string' ? asked : 'local';
+  if (!isProvider(provider)) throw new LabError('USAGE', `--stack ${provider}: must be ${STACK_PROVIDERS.join(', ')}`, 'see `seckill-lab run --help`');
+  const pairs = Array.isArray(raw['image']) ? (raw['image'] as readonly string[]) : [];
+  const file = typeof raw['imagesFile'] === 'string' ? raw['imagesFile'] : null;
+  // A file that lies about by chance is none of a local stack's business.
+  return { provider, images: provider === 'local' && pairs.length === 0 && file === null ? {} : readImageWishes(pairs, file) };
+}

@@ -1,0 +1,48 @@
+/**
+ * A container of the lab, by testcontainers, with what its builder has no words for: ports on the loopback only, our network alone, and names
+ * that are not asked of the world.
+ */
+import { GenericContainer } from 'testcontainers';
+import type { StartedTestContainer } from 'testcontainers';
+
+import type { PublishedPort } from './container-plan.js';
+import type { Labels } from './labels.js';
+
+export interface ContainerOrder {
+  readonly image: string;
+  readonly name: string;
+  readonly alias: string;
+  readonly network: string;
+  readonly labels: Labels;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports: readonly PublishedPort[];
+  /** False: it may outlive the lab, so no session of testcontainers may end it. */
+  readonly endsWithSession: boolean;
+}
+
+class LabContainer extends GenericContainer {
+  constructor(order: ContainerOrder) {
+    super(order.image);
+    this.withName(order.name).withLabels({ ...order.labels }).withEnvironment({ ...order.environment }).withNetworkMode(order.network).withAutoCleanup(order.endsWithSession);
+    if (order.command.length > 0) this.withCommand([...order.command]);
+    // Ready is what answers, and that is asked by the stack; here nothing is waited for.
+    this.withWaitStrategy(NO_WAIT);
+    this.createOpts.ExposedPorts = Object.fromEntries(order.ports.map(({ inside }) => [`${String(inside)}/tcp`, {}]));
+    this.hostConfig.PortBindings = Object.fromEntries(order.ports.map(({ inside, onHost }) => [`${String(inside)}/tcp`, [{ HostIp: '127.0.0.1', HostPort: String(onHost) }]]));
+    this.createOpts.NetworkingConfig = { EndpointsConfig: { [order.network]: { Aliases: [order.alias] } } };
+    // The name of a server that is down is unknown to the engine, which then asks outside: nobody is there, so the answer is quick.
+    this.hostConfig.Dns = ['127.0.0.1'];
+  }
+}
+
+const NO_WAIT = {
+  waitUntilReady: () => Promise.resolve(),
+  withStartupTimeout: () => NO_WAIT,
+  isStartupTimeoutSet: () => true,
+  getStartupTimeout: () => 60_000,
+};
+
+export function startContainer(order: ContainerOrder): Promise<StartedTestContainer> {
+  return new LabContainer(order).start();
+}

@@ -1,0 +1,53 @@
+/**
+ * What every container, network and volume of the lab carries, so that it is found again exactly: the stack it belongs to, and the process that
+ * answers for it. Nothing without these labels is ever touched.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+import { readProcess } from '../local/process-table.js';
+
+export const STACK_LABEL = 'seckill-lab.stack';
+export const OWNER_LABEL = 'seckill-lab.owner';
+/** Which server or role a container is. */
+export const PART_LABEL = 'seckill-lab.part';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** A process, told apart from all others: of other machines, of earlier boots, of other containers, and from one that got its number later. */
+export interface OwnerMark {
+  readonly host: string;
+  readonly boot: string;
+  readonly pidSpace: string;
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+function thisPlace(): Pick<OwnerMark, 'host' | 'boot' | 'pidSpace'> {
+  return { host: hostname(), boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), pidSpace: readlinkSync('/proc/self/ns/pid') };
+}
+
+/** @param pid a process of this host: the reaper, which lives as long as its stack. */
+export function ownerMark(pid: number): OwnerMark {
+  return { ...thisPlace(), pid, startTicks: readProcess(pid)?.startTicks ?? '' };
+}
+
+export function stackLabels(stackId: string, owner: OwnerMark): Labels {
+  return { [STACK_LABEL]: stackId, [OWNER_LABEL]: JSON.stringify(owner) };
+}
+
+export type OwnerState = 'alive' | 'dead' | 'elsewhere';
+
+/** elsewhere: of another machine or another container, where nobody here can look. A label that cannot be read is elsewhere too. */
+export function ownerState(label: string | undefined, place = thisPlace(), startTicksOf = (pid: number): string | null => readProcess(pid)?.startTicks ?? null): OwnerState {
+  let mark: OwnerMark;
+  try {
+    mark = JSON.parse(label ?? '') as OwnerMark;
+  } catch {
+    return 'elsewhere';
+  }
+  if (mark.host !== place.host) return 'elsewhere';
+  if (mark.boot !== place.boot) return 'dead';
+  if (mark.pidSpace !== place.pidSpace) return 'elsewhere';
+  return startTicksOf(mark.pid) === mark.startTicks ? 'alive' : 'dead';
+}

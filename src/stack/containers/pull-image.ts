@@ -1,0 +1,81 @@
+/** Images on the engine: looking one up, and pulling one with its progress told and its failure seen (testcontainers' own pull drops both). */
+import { getAuthConfig } from 'testcontainers/build/container-runtime/auth/get-auth-config.js';
+import { ImageName } from 'testcontainers';
+
+import type { Docker } from './engine.js';
+
+export interface FoundImage {
+  readonly name: string;
+  /** Content address on this engine. */
+  readonly id: string;
+  /** As the registry knows it; null for an image that never saw one. */
+  readonly digest: string | null;
+}
+
+const TELL_EVERY_MS = 2_000;
+
+/** null when it is not there. */
+export async function findImage(docker: Docker, name: string): Promise<FoundImage | null> {
+  try {
+    const { Id, RepoDigests } = await docker.getImage(name).inspect();
+    return { name, id: Id, digest: RepoDigests[0] ?? null };
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 404) return null;
+    throw error;
+  }
+}
+
+/** One line of a pull's stream. */
+interface Progress {
+  readonly id?: string;
+  readonly status?: string;
+  readonly error?: string;
+  readonly progressDetail?: { readonly current?: number; readonly total?: number };
+}
+
+/** Resolves when the image is there. Rejects with an Error in words that name the image and, where the disk is full, the mend. */
+export async function pullImage(docker: Docker, name: string, onNote: (text: string) => void): Promise<FoundImage> {
+  onNote(`pulling ${name}`);
+  try {
+    const authconfig = await getAuthConfig(ImageName.fromString(name).registry ?? 'https://index.docker.io/v1/');
+    const stream = await docker.pull(name, authconfig === undefined ? {} : { authconfig });
+    await followed(docker, stream, name, onNote);
+  } catch (cause) {
+    throw new Error(pullProblem(name, cause), { cause });
+  }
+  const there = await findImage(docker, name);
+  if (there === null) throw new Error(`${name} was pulled and is not there`);
+  return there;
+}
+
+function followed(docker: Docker, stream: NodeJS.ReadableStream, name: string, onNote: (text: string) => void): Promise<void> {
+  const layers = new Map<string, { current: number; total: number }>();
+  let told = Date.now();
+  return new Promise((resolve, reject) => {
+    docker.modem.followProgress(
+      stream,
+      (error: Error | null) => {
+        if (error === null) resolve();
+        else reject(error);
+      },
+      ({ id, status, progressDetail }: Progress) => {
+        if (id !== undefined && status === 'Downloading') layers.set(id, { current: progressDetail?.current ?? 0, total: progressDetail?.total ?? 0 });
+        if (Date.now() - told < TELL_EVERY_MS) return;
+        told = Date.now();
+        onNote(`pulling ${name}: ${shareOf([...layers.values()])}`);
+      },
+    );
+  });
+}
+
+function shareOf(layers: readonly { current: number; total: number }[]): string {
+  const sum = (key: 'current' | 'total'): number => Math.round(layers.reduce((all, layer) => all + layer[key], 0) / 1e6);
+  return `${String(sum('current'))} of ${String(sum('total'))} MB of ${String(layers.length)} layers`;
+}
+
+function pullProblem(name: string, cause: unknown): string {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (/no space left on device/i.test(why)) return `${name} cannot be pulled, the disk of the engine is full: \`docker system prune\` makes room`;
+  if (/not found|manifest unknown|does not exist|denied/i.test(why)) return `there is no image ${name}: ${why}`;
+  return `${name} is not on the engine and cannot be pulled: ${why}`;
+}

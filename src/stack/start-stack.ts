@@ -1,0 +1,30 @@
+/** Starts a stack by the provider that is asked for. testcontainers is loaded only when containers are wanted: it costs half a second. */
+import { LabError } from '../facts/lab-error.js';
+import { startLocalStack } from './local/start-local-stack.js';
+import type { RunningStack, StartOptions } from './running-stack.js';
+import type { ImageWishes } from './containers/image-choice.js';
+
+export const STACK_PROVIDERS = ['local', 'containers', 'auto'] as const;
+export type StackProvider = (typeof STACK_PROVIDERS)[number];
+
+export interface StackRequest {
+  /** auto: containers where an engine answers and the images are there or can be had, else local. */
+  readonly provider: StackProvider;
+  readonly images: ImageWishes;
+}
+
+export const LOCAL_STACK: StackRequest = { provider: 'local', images: {} };
+
+/** Rejects with a LabError and leaves nothing behind. */
+export async function startStack(request: StackRequest, options: StartOptions): Promise<RunningStack> {
+  if (request.provider === 'local') return startLocalStack(options);
+  const { startContainerStack } = await import('./containers/start-container-stack.js');
+  try {
+    return await startContainerStack(options, request.images);
+  } catch (error) {
+    // Only what was missing before anything started: a stack that breaks while it starts is no reason to look elsewhere.
+    if (request.provider !== 'auto' || !(error instanceof LabError) || error.code !== 'MISSING_DEPENDENCY') throw error;
+    options.onNote(`local servers, since ${error.message}`);
+    return startLocalStack(options);
+  }
+}
