@@ -8,6 +8,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { processIo } from './commands/command-io.js';
 import { reportError } from './commands/report-error.js';
 import { ExitCode } from './exit-codes.js';
+import { MUTANT_OPTIONS } from './lab/mutants/mutant-options.js';
 import { RUN_OPTIONS } from './lab/run-options.js';
 import { toolVersions } from './lab/provenance.js';
 
@@ -45,6 +46,7 @@ function buildProgram(finish: (code: number) => void): Command {
     finish(await runRun(scenario, options, process.argv, processIo));
     });
 
+  addMutants(program, finish);
   program.command('list').description('scenarios, faults, invariants and mutants').option('--json', 'as JSON').action(async (options: { json?: boolean }) => {
     const { runList } = await import('./commands/list.js');
     finish(runList(options, processIo));
@@ -118,6 +120,25 @@ function buildProgram(finish: (code: number) => void): Command {
     finish(await runProbe(options, processIo));
     });
   return program;
+}
+
+/** `mutants`, with its flags from their table. */
+function addMutants(program: Command, finish: (code: number) => void): void {
+  const mutants = program.command('mutants').description('run every wrong design and see that its judge notices: the kill matrix');
+  for (const { flag, help, many } of Object.values(MUTANT_OPTIONS)) {
+    const option = new Option(flag, help);
+    if (many) option.argParser(collect);
+    mutants.addOption(option);
+  }
+  mutants
+    .option('--resume <folder>', 'go on with a matrix that was broken off')
+    .option('--report-dir <folder>', 'where the matrix goes', 'reports')
+    .option('--keep-all', 'keep the folder and the database of every run')
+    .option('--json', 'print the matrix document alone on stdout')
+    .action(async (options: Record<string, unknown>) => {
+      const { runMutants } = await import('./commands/mutants.js');
+      finish(await runMutants(options, process.argv, processIo));
+    });
 }
 
 async function main(): Promise<number> {

@@ -23,7 +23,7 @@ export function catalogue(): Catalogue {
     scenarios: SCENARIOS.map(({ name, claim, faults }) => ({ name, text: claim, faults })),
     faults: FAULTS.map(({ name, description, example }) => ({ name, text: description, example })),
     invariants: INVARIANTS.map(({ name, whatItMeans }) => ({ name, text: whatItMeans })),
-    mutants: MUTANTS.map(({ name, description, caughtBy, showsUnder }) => ({ name, text: description, caughtBy, showsUnder })),
+    mutants: MUTANTS.map(({ name, description, caughtBy, showsUnder }) => ({ name, text: description, caughtBy, showsUnder: showsUnder.name })),
   };
 }
 

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 
 import type { LabEventListener } from '../facts/lab-event.js';
-import { abortError } from '../lab/abort.js';
 import type { StackSource } from '../lab/bring-up-stack.js';
 import { runExperiment } from '../lab/run-experiment.js';
 import { faultProblems, rawOptionsOf, readPlanFile } from '../lab/plan-file.js';
 import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
 import { planRun } from '../lab/run-plan.js';
+import { mutantPlanNamed } from '../mutants/plans/registry.js';
 import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
 import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
@@ -17,6 +17,7 @@ import { readStackFile, writeStackFile } from '../stack/stack-file.js';
 import { finalReport } from '../tui/final-report.js';
 import { startFace } from '../tui/select-face.js';
 import type { CommandIo } from './command-io.js';
+import { listenForAbort } from './listen-for-abort.js';
 import { parseStackRequest } from './stack-options.js';
 
 interface Request {
@@ -33,7 +34,8 @@ async function checkedRequest(named: string | undefined, onCommandLine: Readonly
   const raw: Readonly<Record<string, unknown>> = plan === null ? onCommandLine : { ...rawOptionsOf(plan), ...(plan.mutant === undefined ? {} : { mutant: plan.mutant }), ...onCommandLine };
   if (plan !== null && named !== undefined && named !== plan.scenario) problems.push(`the plan is for ${plan.scenario}, not for ${named}`);
   const scenarioName = named ?? plan?.scenario ?? '';
-  const found = scenarioNamed(scenarioName);
+  // The small runs in which mutants show are no scenarios of their own, and can be run one by one all the same.
+  const found = scenarioNamed(scenarioName) ?? mutantPlanNamed(scenarioName);
   const scenario = found === null || plan?.faults === undefined ? found : { ...found, faults: plan.faults };
   if (scenarioName === '') problems.push(`no scenario is named; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
   else if (scenario === null) problems.push(`there is no scenario ${JSON.stringify(scenarioName)}; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
@@ -66,18 +68,6 @@ async function stackSource(raw: Readonly<Record<string, unknown>>, request: Stac
           `kafka ${kafka.host}:${String(kafka.port)}\n  run against them: seckill-lab run … --stack-file ${kept}\n  end them: seckill-lab down --stack-file ${kept}\n`,
       );
     },
-  };
-}
-
-/** Ctrl-C once: abort, heal, tear down, exit 105. A second one takes Node's default and leaves the rest to the reaper. */
-function listenForAbort(abort: AbortController): () => void {
-  const onSignal = (): void => {
-    abort.abort(abortError());
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.once(signal, onSignal);
-  return () => {
-    for (const signal of signals) process.removeListener(signal, onSignal);
   };
 }
 

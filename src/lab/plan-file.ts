@@ -10,6 +10,7 @@ import { LabError } from '../facts/lab-error.js';
 import { conflictsOf, type NamedFault } from '../faults/fault-conflicts.js';
 import { parseFaultOption } from '../faults/registry.js';
 import { MUTANTS } from '../mutants/registry.js';
+import { mutantPlanNamed } from '../mutants/plans/registry.js';
 import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
 import { RUN_OPTIONS } from './run-options.js';
 
@@ -46,7 +47,7 @@ const planSchema = z
   })
   .superRefine((plan, context) => {
     const problem = (message: string): void => context.addIssue({ code: 'custom', message });
-    if (scenarioNamed(plan.scenario) === null) problem(`there is no scenario ${JSON.stringify(plan.scenario)}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`);
+    if (scenarioNamed(plan.scenario) === null && mutantPlanNamed(plan.scenario) === null) problem(`there is no scenario ${JSON.stringify(plan.scenario)}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`);
     if (plan.mutant !== undefined && !MUTANTS.some(({ name }) => name === plan.mutant)) problem(`there is no mutant ${JSON.stringify(plan.mutant)}; there are ${MUTANTS.map(({ name }) => name).join(', ')}`);
     for (const [key, value] of Object.entries(plan.options ?? {})) optionProblem(key, value).forEach(problem);
     faultProblems(plan.faults ?? []).forEach(problem);

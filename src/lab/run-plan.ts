@@ -86,7 +86,10 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
       skuId: SKU_ID,
     },
     stock: options.stock ?? scenario.stock,
-    strategies: { consumer: options.consumer ?? 'batch:500', allocator: options.allocator ?? 'token' },
+    strategies: {
+      consumer: options.consumer ?? scenario.strategies?.consumer ?? 'batch:500',
+      allocator: options.allocator ?? scenario.strategies?.allocator ?? 'token',
+    },
     tuning: { ...DEFAULT_TUNING, ...scenario.tuning },
     rules: scenario.rules ?? USUAL_RULES,
     instances: instancesOf(scenario.roles, options),

@@ -6,25 +6,15 @@
  * just that: a message below the committed offset without its row.
  */
 import type { Mutant } from './mutant.js';
-
-/** Same parameters and columns as `insert_inbox.sql`; inserts nothing. Each parameter is named once, else it would have no type. */
-const TAKE_ALL = `
-SELECT m.message_id
-  FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) AS m (message_id, reservation_id, payload_hash, order_id)
- WHERE $1::text IS NOT NULL AND $2::text IS NOT NULL`;
-
-/** As `update_inbox_results.sql`, as if every row had been there. */
-const CORRECT_NONE = `
-SELECT u.message_id
-  FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS u (message_id, result_code, order_id)
- WHERE $1::text IS NOT NULL`;
+import { plainSale } from './plans/sale.js';
+import { wrongStatement } from './wrong-source.js';
 
 export const inboxOff: Mutant = {
   name: 'inbox-off',
   description: 'The consumer keeps no Inbox: every message counts as the first of its kind.',
   warnedBy: '001 §9.1 and §17 question 2',
   caughtBy: 'inbox-once',
-  showsUnder: 'hot-sku',
+  showsUnder: plainSale,
   sql: [],
-  overrides: (config) => (config.role === 'consumer' ? { statements: { insert_inbox: TAKE_ALL, update_inbox_results: CORRECT_NONE } } : {}),
+  overrides: (config) => (config.role === 'consumer' ? { statements: { insert_inbox: wrongStatement('take_every_message'), update_inbox_results: wrongStatement('correct_no_message') } } : {}),
 };

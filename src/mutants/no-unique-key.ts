@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import { LUA_DIRECTORY, parseScriptFileName } from '../system/stock/script-loader.js';
 import type { Mutant } from './mutant.js';
+import { oneUserBurst } from './plans/sale.js';
 
 const LAST_LINE = 'return reply';
 
@@ -22,9 +23,9 @@ export function forgetfulReserveScript(): string {
 export const noUniqueKey: Mutant = {
   name: 'no-unique-key',
   description: "The unique key on a user's orders is dropped, and Redis forgets the user's mark in mid-run.",
-  warnedBy: '001 §16 error 1',
+  warnedBy: '000 §15.4 and 001 §16 error 1',
   caughtBy: 'one-order-per-user',
-  showsUnder: 'one-user-storm',
+  showsUnder: oneUserBurst,
   sql: ['ALTER TABLE orders DROP CONSTRAINT uq_orders_user_sku'],
   overrides: (config) => (config.role === 'gateway' ? { scripts: { reserve_batch: forgetfulReserveScript() } } : {}),
 };

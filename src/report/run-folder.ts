@@ -33,15 +33,14 @@ async function makeFolders(path: string): Promise<void> {
 }
 
 /** Makes the folder; a second run in the same second with the same seed gets `-2` and so on, and never another run's folder. */
-async function makeFreshFolder(parent: string, name: string): Promise<string> {
+async function makeFreshFolder(parent: string, name: string, inside: readonly string[]): Promise<string> {
   try {
     await makeFolders(parent);
     for (let attempt = 1; ; attempt += 1) {
       const directory = join(parent, attempt === 1 ? name : `${name}-${String(attempt)}`);
       try {
         await mkdir(directory);
-        await mkdir(join(directory, RUN_FILES.facts));
-        await mkdir(join(directory, RUN_FILES.logs));
+        for (const folder of inside) await mkdir(join(directory, folder));
         return directory;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -86,7 +85,7 @@ class RunFolder implements RunStore {
 
 /** Makes a fresh run folder; `startedAt` is a `Date` or its ISO text. Rejects with `LabError` REPORT_FOLDER_UNUSABLE when it cannot be made or written. */
 export async function createRunFolder(baseDirectory: string, scenario: string, startedAt: Date | string, seed: number): Promise<RunStore> {
-  const directory = await makeFreshFolder(resolve(baseDirectory, scenario), runFolderName(startedAt, seed));
+  const directory = await makeFreshFolder(resolve(baseDirectory, scenario), runFolderName(startedAt, seed), [RUN_FILES.facts, RUN_FILES.logs]);
   // Creating folders does not show that files can be written (quota, read-only bind mounts); the first event line does.
   const events = join(directory, RUN_FILES.events);
   try {
@@ -95,4 +94,9 @@ export async function createRunFolder(baseDirectory: string, scenario: string, s
     throw unusable(events, error);
   }
   return new RunFolder(directory);
+}
+
+/** Makes a fresh, empty folder of that kind of report: `<base>/<kind>/<UTC>-<seed>/`. Rejects like `createRunFolder`. */
+export function makeReportFolder(baseDirectory: string, kind: string, startedAt: Date | string, seed: number): Promise<string> {
+  return makeFreshFolder(resolve(baseDirectory, kind), runFolderName(startedAt, seed), []);
 }

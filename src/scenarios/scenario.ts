@@ -4,7 +4,7 @@
 import { DEFAULT_FUNNEL, type FunnelLayerName, type FunnelTuning } from '../domain/funnel.js';
 import type { ChannelAnswers, ChannelFaults, LoadSpec } from '../facts/load-spec.js';
 import type { ActivityRules, ServiceLevelSpec, ShownSpec } from '../facts/facts.js';
-import type { RoleTuning } from '../domain/role-config.js';
+import type { RoleTuning, Strategies } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
 
 export interface Scenario {
@@ -16,6 +16,8 @@ export interface Scenario {
   /** How many processes of each role. */
   readonly roles: Readonly<Partial<Record<RoleName, number>>>;
   readonly tuning: Partial<RoleTuning>;
+  /** Strategies it needs to show what it claims; an option of the command line goes before them. */
+  readonly strategies?: Partial<Strategies>;
   /** Rules of the activity. Left out: `USUAL_RULES`. */
   readonly rules?: ActivityRules;
   /** Fault options as on the command line: `name@key=value,…`. */

@@ -22,9 +22,11 @@ import type { OrderLife } from '../payment/order-life-port.js';
 import type { PaymentChannel } from '../payment/payment-channel-port.js';
 import { availabilityZone } from '../placement.js';
 import { createCompensationStore, type CompensationStore } from '../recovery/compensation-store.js';
+import { createRetentionStore, type RetentionStore } from '../recovery/retention-store.js';
 import { createRoleMetrics, type RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
 import type { EntryBook } from '../stock/entry-book.js';
+import { connectMirror, type RedisMirror } from '../stock/mirror.js';
 import { connectStock, type StockOptions } from '../stock/redis-stock.js';
 import type { StockPort } from '../stock/stock-port.js';
 import type { StockView } from '../stock/stock-view.js';
@@ -43,6 +45,8 @@ export interface RolePorts {
   readonly outbox: OutboxStore;
   readonly life: OrderLife;
   readonly compensations: CompensationStore;
+  readonly retention: RetentionStore;
+  readonly mirror: RedisMirror;
   /** null: no payment channel is configured. */
   readonly channel: PaymentChannel | null;
 }
@@ -59,9 +63,11 @@ export interface RoleOverrides {
   readonly wrap?: { readonly [Port in keyof RolePorts]?: (port: RolePorts[Port]) => RolePorts[Port] };
   /** Sources in place of the files in `lua/`. */
   readonly scripts?: NonNullable<StockOptions['scripts']>;
+  /** How the stock's connection to Redis is opened. */
+  readonly openRedis?: NonNullable<StockOptions['open']>;
   /** An allocator in place of the configured one, for the ledger of a consumer. */
   readonly allocator?: LedgerOverrides['allocator'];
-  /** Texts in place of the files in `sql/commands`, for the ledger and the Outbox. */
+  /** Texts in place of the files in `sql/commands`, for the ledger, the Outbox, the life of orders, compensation and retention. */
   readonly statements?: Parameters<typeof loadStatements>[0];
 }
 
@@ -85,6 +91,8 @@ export interface PortMaker {
   outbox(): OutboxStore;
   life(): OrderLife;
   compensations(): CompensationStore;
+  retention(): RetentionStore;
+  mirror(): RedisMirror;
   channel(): PaymentChannel | null;
 }
 
@@ -128,6 +136,7 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
           soldOutMarkMs: tuning.funnel.layers['sold-out-mark'] ? tuning.funnel.soldOutMarkMs : 0,
           metrics,
           ...(overrides.scripts === undefined ? {} : { scripts: overrides.scripts }),
+          ...(overrides.openRedis === undefined ? {} : { open: overrides.openRedis }),
         });
         ({ view, book } = stock);
         return stock;
@@ -155,6 +164,8 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
         }),
       ),
     compensations: () => port('compensations', () => createCompensationStore(config, surroundings, loadStatements(overrides.statements))),
+    retention: () => port('retention', () => createRetentionStore(config, surroundings, loadStatements(overrides.statements))),
+    mirror: () => port('mirror', () => connectMirror(addresses.redis, namespace, { connectionName: instance })),
     channel: () => port('channel', () => (tuning.paymentChannel === null ? null : createHttpChannel(tuning.paymentChannel, tuning.channelTimeoutMs))),
     outbox: () => port('outbox', () => createOutboxStore(config, surroundings, loadStatements(overrides.statements))),
   };

@@ -4,14 +4,14 @@ import { createReconciliationStore } from '../ledger/reconciliation-store.js';
 import { startOrderLogReader } from '../order-log/order-log-reader.js';
 import { startReconciler, type ReconcilerDependencies } from '../recovery/reconciler.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
-import { connectMirror } from '../stock/mirror.js';
+import { connectMirror, type RedisMirror } from '../stock/mirror.js';
 import type { PortMaker } from './ports.js';
 
 /** Its own ports: nobody else reads whole ledgers. Also what the command `reconcile` works with. */
-export async function reconcilerPorts(config: RoleConfig, surroundings: RoleSurroundings): Promise<Pick<ReconcilerDependencies, 'mirror' | 'store' | 'reader'>> {
+export async function reconcilerPorts(config: RoleConfig, surroundings: RoleSurroundings, mirror?: RedisMirror): Promise<Pick<ReconcilerDependencies, 'mirror' | 'store' | 'reader'>> {
   const { addresses, instance, namespace, tuning } = config;
   return {
-    mirror: connectMirror(addresses.redis, namespace, { connectionName: instance }),
+    mirror: mirror ?? connectMirror(addresses.redis, namespace, { connectionName: instance }),
     store: createReconciliationStore(config, surroundings),
     reader: await startOrderLogReader({
       address: addresses.kafka, clientId: instance, namespace, sessionTimeoutMs: tuning.consumerSessionTimeoutMs,
@@ -23,6 +23,6 @@ export async function reconcilerPorts(config: RoleConfig, surroundings: RoleSurr
 }
 
 export async function composeReconciler(config: RoleConfig, make: PortMaker): Promise<RunningRole> {
-  const ports = await reconcilerPorts(config, make.surroundings);
+  const ports = await reconcilerPorts(config, make.surroundings, make.mirror());
   return startReconciler({ ...ports, producer: make.steadyProducer(config.namespace.ordersTopic), metrics: make.metrics }, config, make.surroundings);
 }

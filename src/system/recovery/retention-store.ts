@@ -1,7 +1,7 @@
 /** The tables that retention keeps small. Every call is one statement, and rejects when PostgreSQL does not answer in time. */
 import type { RoleConfig } from '../../domain/role-config.js';
 import { answers, createPool } from '../ledger/pool.js';
-import { loadStatements } from '../ledger/sql-loader.js';
+import { loadStatements, type Statements } from '../ledger/sql-loader.js';
 import type { RoleSurroundings } from '../role.js';
 
 export interface RetentionStore {
@@ -15,8 +15,7 @@ export interface RetentionStore {
   close(): Promise<void>;
 }
 
-export function createRetentionStore(config: RoleConfig, surroundings: RoleSurroundings): RetentionStore {
-  const statements = loadStatements();
+export function createRetentionStore(config: RoleConfig, surroundings: RoleSurroundings, statements: Statements = loadStatements()): RetentionStore {
   const pool = createPool({ address: config.addresses.postgres, database: config.namespace.database, applicationName: config.instance, max: 1 }, surroundings);
   return {
     deleteInbox: async (olderThanMs, limit) => (await pool.query({ ...statements.delete_old_inbox, values: [olderThanMs, limit] })).rowCount ?? 0,

@@ -34,6 +34,8 @@ export interface StockOptions {
   readonly onConnectionError?: (error: Error) => void;
   /** Sources to use instead of the files in `lua/`: a system that is wrong on purpose. */
   readonly scripts?: Partial<Readonly<Record<ScriptName, string>>>;
+  /** Opens the connection instead of `openConnection`. */
+  readonly open?: typeof openConnection;
 }
 
 /** The port, with what seeding, rebuild and the gateway's funnel need besides. */
@@ -57,7 +59,7 @@ export function connectStock(address: RoleAddresses['redis'], namespace: Namespa
   const settings = { ...DEFAULTS, ...options };
   const recheckInMs = options.recheckSentAfterMs ?? settings.resendAfterMs * RECHECK_FACTOR;
   const scripts = loadScripts(options.scripts);
-  const redis = openConnection(address, {
+  const redis = (options.open ?? openConnection)(address, {
     name: settings.connectionName,
     commandTimeoutMs: settings.commandTimeoutMs,
     onError: options.onConnectionError,

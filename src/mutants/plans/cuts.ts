@@ -1,0 +1,47 @@
+/** Small runs in which a process dies or an answer is lost at a step of the protocol. */
+import { USUAL_ROLES } from '../../scenarios/scenario.js';
+import { smallRun } from './small-run.js';
+
+/** Gateways that die right after the Lua call leave reservations that only the scanner can finish. */
+export const gatewayDies = smallRun({
+  name: 'gateway-dies',
+  claim: 'Units reserved by a gateway that dies at once still become orders.',
+  roles: { ...USUAL_ROLES, gateway: 2 },
+  faults: ['kill-role@step=gateway.after-reserve,every=15,times=4'],
+});
+
+/** Redelivery is the only way back: what a gateway has handed over the scanner leaves alone for a long while. */
+export const consumerDies = smallRun({
+  name: 'consumer-dies',
+  claim: 'Messages that a dying consumer had in hand come again, and each takes effect once.',
+  strategies: { consumer: 'single' },
+  tuning: { resendAfterMs: 60_000 },
+  faults: ['kill-role@step=consumer.after-inbox,hit=40'],
+  settleBoundMs: 6_000,
+});
+
+export const relayDies = smallRun({
+  name: 'relay-dies',
+  claim: 'Events that a dying relay had claimed are sent by the next one.',
+  faults: ['kill-role@step=relay.after-claim,hit=4,every=4,times=2'],
+});
+
+export const reserveAnswerLost = smallRun({
+  name: 'reserve-answer-lost',
+  claim: 'Redis reserves and its answer is lost: a unit is taken once per request.',
+  load: { mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null } },
+  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=20,every=20,times=3'],
+});
+
+export const sendAnswerLost = smallRun({
+  name: 'send-answer-lost',
+  claim: 'The broker stores a message and its answer is lost: the unit is neither given back nor sold twice.',
+  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=downstream,hit=20,every=30,times=3'],
+});
+
+export const commitAnswerLost = smallRun({
+  name: 'commit-answer-lost',
+  claim: 'A COMMIT whose answer is lost takes effect once.',
+  strategies: { consumer: 'batch:50' },
+  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=5,every=5,times=3'],
+});
