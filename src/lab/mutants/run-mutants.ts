@@ -111,7 +111,7 @@ async function runOnce(task: MatrixTask, lane: number, around: MatrixSurrounding
 async function dropWhatIsLeft(result: CaseResult, plan: RunPlan, warm: WarmStack): Promise<void> {
   if (result.keptNamespace === null) return;
   // A run that failed early has nothing to drop, and a stack that is gone cannot drop it.
-  await dropNamespace(plan, warm.local.description).catch(() => undefined);
+  await dropNamespace(plan, warm.handle.description).catch(() => undefined);
 }
 
 function saysViolated(verdict: RunVerdict, judge: string): boolean {
