@@ -2,12 +2,13 @@
 // `e2e` that spawn the command line, `pressure` for the long scenarios.
 import { defineConfig } from 'vitest/config';
 
-/** Tests of an order's life after it was made, of repairs and of the funnel. CI runs them beside `npm test`, which has to stay under a quarter of an hour. */
+/** Tests of an order's life after it was made, of repairs, of the funnel and of what an operator sees. CI runs them beside `npm test`, which has to stay under a quarter of an hour. */
 const LIFE = [
   'src/system/payment/**/*.int.test.ts',
   'src/system/recovery/{compensation,dead-letters,rebuild,reconciliation,retention}.int.test.ts',
   'src/system/gateway/funnel/**/*.int.test.ts',
   'src/commands/{dlq,reconcile}.int.test.ts',
+  'test/{observability,scanner-stopped}.int.test.ts',
 ];
 
 export default defineConfig({

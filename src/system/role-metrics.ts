@@ -23,7 +23,7 @@ export interface HistogramRecorder {
 }
 
 /**
- * Each factory binds its labels once, outside of the hot path. Asking twice for the same name and labels gives the same series; every
+ * Each factory binds its labels once, outside of the hot path; a counter or histogram is shown from then on, with 0. Asking twice for the same name and labels gives the same series; every
  * use of a name must carry the same label names (prom-client throws otherwise: a bug).
  */
 export interface RoleMetrics {
@@ -48,6 +48,7 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
   const registry = new Registry();
   registry.setDefaultLabels({ role, instance, ...options.labels });
   const refreshes: (() => void)[] = [];
+  const begun = new Set<string>();
   if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
 
   const known = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
@@ -56,6 +57,8 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
     counter(name, help, labels = {}) {
       const metric = known(name, () => new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] }));
       const series = metric.labels(labels);
+      // From the first scrape on: what never happened is 0 and not missing, and `increase` sees the first time.
+      series.inc(0);
       return { add: (by = 1) => { series.inc(by); } };
     },
     gauge(name, help, labels = {}) {
@@ -66,6 +69,10 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
     histogram(name, help, labels = {}, buckets = DURATION_BUCKETS_SECONDS) {
       const metric = known(name, () => new Histogram({ name, help, labelNames: Object.keys(labels), buckets: [...buckets], registers: [registry] }));
       const series = metric.labels(labels);
+      // The same for a histogram, but only once: it begins a series anew.
+      const key = `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
+      if (!begun.has(key)) metric.zero(labels);
+      begun.add(key);
       return { observe: (value) => { series.observe(value); } };
     },
     beforeText(refresh) {

@@ -1,8 +1,12 @@
 // The HTTP contract of the payment role over a scripted order life: statuses, bodies, signatures, limits.
+import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { cancelPath, orderPath, paymentsPath, PAYMENT_CALLBACKS_PATH, refundPath, type PaymentAnswer } from '../../domain/payment-contract.js';
+import { silentStepObserver } from '../../domain/steps.js';
 import { createRoleMetrics } from '../role-metrics.js';
+import { registerMemoryTracer } from '../tracing/memory-tracer.test-support.js';
+import { createRoleTracing } from '../tracing/request-trace.js';
 import { callbackFor } from './life-case.test-support.js';
 import { lifeAnswer } from './locked-order.js';
 import type { LifeAnswer, LifeOutcome } from './order-life-port.js';
@@ -98,4 +102,29 @@ test('with a secret only signed callbacks are heard', async () => {
   expect((await ask('POST', PAYMENT_CALLBACKS_PATH, { ...callback, amount: callback.amount - 1, signature })).status).toBe(401);
   expect(calls).toEqual([]);
   expect((await ask('POST', PAYMENT_CALLBACKS_PATH, { ...callback, signature })).status).toBe(200);
+});
+
+test('with tracing on each request has its span, which continues the caller\'s trace and is the present one while the order life works', async () => {
+  const spans = registerMemoryTracer();
+  const present: (string | undefined)[] = [];
+  const traced = await startPaymentServer({
+    listen: { host: '127.0.0.1', port: 0 }, health: () => Promise.resolve([]), metrics: createRoleMetrics('payment', 'payment-1'), log: () => undefined, onAnswer: () => undefined,
+    tracing: createRoleTracing('payment', 'payment-1', silentStepObserver),
+    answer: (request) => {
+      present.push(trace.getActiveSpan()?.spanContext().traceId);
+      return answerPayment(request, { life, callbackSecret: null, log: () => undefined });
+    },
+  });
+  try {
+    next = done({ code: 'CANCELLED' });
+    const root = `http://127.0.0.1:${String(traced.address.port)}`;
+    const TRACE = '0af7651916cd43dd8448eb211c80319c';
+    await fetch(root + cancelPath('77'), { method: 'POST', headers: { 'X-User-Id': '5', traceparent: `00-${TRACE}-b7ad6b7169203331-01` } });
+    await fetch(root + PAYMENT_CALLBACKS_PATH, { method: 'POST', body: JSON.stringify(callbackFor('77')) });
+    expect(spans.map(({ name, parentSpanId, ended }) => ({ name, parentSpanId, ended }))).toEqual([{ name: 'HTTP POST', parentSpanId: 'b7ad6b7169203331', ended: true }, { name: 'HTTP POST', parentSpanId: null, ended: true }]);
+    expect(present).toEqual([TRACE, spans[1]?.spanContext().traceId]);
+  } finally {
+    await traced.stop(100);
+    trace.disable();
+  }
 });

@@ -13,6 +13,8 @@ export interface PaymentServerOptions extends HealthAndMetrics {
   /** Told of every answer, for metrics. */
   readonly onAnswer: (action: PaymentAction, reply: PaymentReply, startedAtMs: number) => void;
   readonly log: RoleSurroundings['log'];
+  /** Absent: requests have no spans. */
+  readonly tracing?: RoleSurroundings['tracing'] | undefined;
 }
 
 export interface PaymentServer {
@@ -85,7 +87,8 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
 /** Listens, or rejects with Node's error when the port cannot be had. */
 export async function startPaymentServer(options: PaymentServerOptions): Promise<PaymentServer> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000 }, (request, response) => {
-    handle(request, response, options).catch((error: unknown) => {
+    const handled = options.tracing === undefined ? handle(request, response, options) : options.tracing.request(request.method ?? '', request.headers, () => handle(request, response, options));
+    handled.catch((error: unknown) => {
       // A bug. What was done is not known here; the same request again tells.
       options.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
       if (!response.headersSent) write(response, tryAgain());

@@ -34,6 +34,7 @@ export async function startPayment({ life, channel, metrics }: PaymentDependenci
     health,
     metrics,
     log,
+    tracing: surroundings.tracing,
     answer: (request) => answerPayment(request, { life, callbackSecret: tuning.paymentCallbackSecret, log }),
     onAnswer(action, { answer }, startedAtMs) {
       seconds.observe((performance.now() - startedAtMs) / 1_000);

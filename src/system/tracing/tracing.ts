@@ -104,12 +104,12 @@ export class Tracing {
 }
 
 /**
- * `traceparent` of the open span about this reservation, as headers for its Outbox row; empty while tracing is off or nothing is open. Reads the
+ * `traceparent` of the open span about this reservation, else of the one request that this is done for, as headers for its Outbox row; empty while tracing is off. Reads the
  * present context, so that the ledger's stages need not hand tracing through.
  */
 export function outboxHeaders(reservationId: string): Readonly<Record<string, string>> {
   const open = context.active().getValue(OPEN_SPANS) as ReadonlyMap<string, Span> | undefined;
-  const span = open?.get(reservationId);
+  const span = open?.get(reservationId) ?? (open === undefined ? undefined : trace.getActiveSpan());
   return span === undefined ? {} : { [TRACEPARENT]: formatTraceparent(span.spanContext()) };
 }
 
