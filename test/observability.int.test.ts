@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { PAPER_NAMES, PAPER_ROWS } from './support/metrics-page.js';
 import { samplesOf, type Sample } from './support/prom-evaluation.js';
 import { namespaceOf, type Namespace } from '../src/domain/namespace.js';
+import { cancelPath } from '../src/domain/payment-contract.js';
 import { DEFAULT_TUNING, type RoleConfig, type RoleTuning } from '../src/domain/role-config.js';
 import { ROLE_NAMES, type RoleName } from '../src/domain/roles.js';
 import { composeRole } from '../src/system/compose.js';
@@ -29,12 +30,14 @@ const SKU = { activityId: '7', skuId: '70' };
 /** Long and odd enough to be found anywhere. */
 const USERS = ['990000000000000001', '990000000000000002', '990000000000000003'] as const;
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const TUNING: RoleTuning = { ...DEFAULT_TUNING, warmUpRequests: 0, tracing: true, storeFiguresIntervalMs: 200 };
+const CANCELLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const traceOf = (traceparent: string): string => traceparent.split('-')[1] ?? '';
+const TUNING: RoleTuning = { ...DEFAULT_TUNING, warmUpRequests: 0, tracing: true, storeFiguresIntervalMs: 200, sendBudgetMs: 10_000 };
 const stack = inject('stack');
 const [lane] = stack.lanes;
 if (lane === undefined) throw new Error('the stack has no lane');
 const { direct } = stack;
-const gatewayPort = lane.rolePorts[0] ?? 0;
+const [gatewayPort = 0, paymentPort = 0] = lane.rolePorts;
 
 let namespace: Namespace;
 let roles: RunningRole[] = [];
@@ -72,7 +75,7 @@ async function prepare(stock: number): Promise<void> {
 
 function configOf(role: RoleName): RoleConfig {
   return {
-    role, instance: `${role}-1`, namespace, ...SKU, skuIds: [SKU.skuId], listen: { host: '127.0.0.1', port: role === 'gateway' ? gatewayPort : 0 },
+    role, instance: `${role}-1`, namespace, ...SKU, skuIds: [SKU.skuId], listen: { host: '127.0.0.1', port: role === 'gateway' ? gatewayPort : role === 'payment' ? paymentPort : 0 },
     strategies: { consumer: 'batch:100', allocator: 'token' }, tuning: TUNING, addresses: { redis: direct.redisPrimary, kafka: direct.kafka, postgres: direct.postgres },
   };
 }
@@ -129,12 +132,12 @@ test('a purchase is one trace, is counted under the papers’ names, and leaves 
   const ends = [await state(USERS[0], 'private-1'), await state(USERS[1], 'private-2')];
 
   // One trace.
-  const own = spans.filter((span) => span.spanContext().traceId === '0af7651916cd43dd8448eb211c80319c');
   const whole = ['HTTP POST', 'reserve', 'send orders', 'process orders', 'order transaction', 'relay', 'send events', 'process events', 'project'];
-  await expect.poll(() => whole.filter((name) => !own.concat(spans.filter((span) => span.spanContext().traceId === own[0]?.spanContext().traceId)).some((span) => span.name === name)), { timeout: 10_000 }).toEqual([]);
+  const inTrace = (): string[] => spans.filter((span) => span.spanContext().traceId === traceOf(CALLER)).map(({ name }) => name);
+  await expect.poll(() => whole.filter((name) => !inTrace().includes(name)), { timeout: 10_000 }).toEqual([]);
   expect(spans.find(({ name }) => name === 'order transaction')?.events).toContain('consumer.before-commit');
   const { rows } = await withPostgres(namespace.database, (client) => client.query<{ headers: { traceparent?: string } }>("SELECT headers FROM event_outbox WHERE tag = 'ORDER_CREATED'"));
-  expect(rows.filter(({ headers }) => headers.traceparent?.includes('0af7651916cd43dd8448eb211c80319c'))).toHaveLength(1);
+  expect(rows.filter(({ headers }) => headers.traceparent?.includes(traceOf(CALLER)))).toHaveLength(1);
 
   // The figures have been asked for, and the books are right.
   const gauge = async (name: string): Promise<number | undefined> => (await scrape()).find((sample) => sample.name === name)?.value;
@@ -151,6 +154,14 @@ test('a purchase is one trace, is counted under the papers’ names, and leaves 
   const shown = new Set(samples.flatMap(({ name }) => [name, name.replace(/_(bucket|sum|count)$/, '')]));
   const rare = ['dlq_message_total', 'database_conflict_total', 'seckill_order_transaction_retries_total', 'reservation_retry_count'];
   expect([...Object.values(PAPER_NAMES).flat(), ...PAPER_ROWS.flatMap(([, names]) => names)].filter((name) => !shown.has(name) && !rare.includes(name))).toEqual([]);
+
+  // What a buyer does with an order is a trace of its own, from his request through the Outbox to the projection.
+  const cancel = await fetch(`http://127.0.0.1:${String(paymentPort)}${cancelPath(ends[1]?.orderId ?? '')}`, { method: 'POST', headers: { 'x-user-id': USERS[1], traceparent: CANCELLER } });
+  expect(await cancel.json()).toMatchObject({ code: 'CANCELLED' });
+  const cancelled = (): string[] => spans.filter((span) => span.spanContext().traceId === traceOf(CANCELLER)).map(({ name }) => name);
+  await expect.poll(cancelled, { timeout: 15_000 }).toEqual(expect.arrayContaining(['HTTP POST', 'relay', 'send events', 'process events', 'project']));
+  const outboxTraces = await withPostgres(namespace.database, (client) => client.query<{ headers: { traceparent?: string } }>("SELECT headers FROM event_outbox WHERE tag = 'ORDER_CANCELLED'"));
+  expect(outboxTraces.rows.map(({ headers }) => traceOf(headers.traceparent ?? ''))).toEqual([traceOf(CANCELLER)]);
 
   // No id in a label, whatever it is called.
   const secrets = [...USERS, 'private-1', 'private-2', 'private-3', ...ends.flatMap(({ reservationId, orderId }) => [reservationId ?? '-', orderId ?? '-'])];

@@ -7,6 +7,7 @@ import { runExperiment } from '../lab/run-experiment.js';
 import { faultProblems, rawOptionsOf, readPlanFile } from '../lab/plan-file.js';
 import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
 import { planRun } from '../lab/run-plan.js';
+import { transportProblems } from '../lab/transport-limits.js';
 import { mutantPlanNamed } from '../mutants/plans/registry.js';
 import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
@@ -47,6 +48,8 @@ async function checkedRequest(named: string | undefined, onCommandLine: Readonly
   // Malformed ones are told by the options; what is left to say is which cannot run together.
   const wellFormed = added.filter((text) => faultProblems([text]).length === 0);
   problems.push(...faultProblems([...(scenario?.faults ?? []), ...wellFormed]));
+  const transport = raw['transport'] === 'http' || raw['transport'] === 'edge' || raw['transport'] === 'inproc' ? raw['transport'] : scenario?.load.transport;
+  if (transport !== undefined) problems.push(...transportProblems(transport, [...(scenario?.faults ?? []), ...wellFormed]));
   const options = parseRunOptions(raw, problems);
   if (scenario === null) throw new Error('an unknown scenario was not reported');
   return { scenario, options, mutant };

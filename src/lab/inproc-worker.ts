@@ -24,8 +24,9 @@ export async function openInprocGateway(config: RoleConfig): Promise<InprocGatew
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
   }
   return {
-    submit: ({ requestId, userId, body }) => core.submit({ activityId, skuId, requestId, userId, body }),
+    submit: ({ requestId, userId, body, permit, deviceId }) => core.submit({ activityId, skuId, requestId, userId, body, permit: permit ?? undefined, deviceId }),
     query: (requestId, userId) => core.query({ activityId, skuId, requestId, userId }),
+    metricsText: () => core.metricsText(),
     close: () => core.close(),
   };
 }

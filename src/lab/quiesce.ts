@@ -8,6 +8,7 @@ import type { Settled } from './assemble-facts.js';
 import { openDrainProbe } from './drain-clients.js';
 import { evidenceOf } from './harvest/harvest.js';
 import { monoUs } from './host-clock.js';
+import { parseMetrics } from './roles/role-http.js';
 import type { RunPlan } from './run-plan.js';
 import { waitForDrained } from './settle.js';
 import type { RunningSystem } from './start-roles.js';
@@ -28,8 +29,9 @@ export async function settleAndQuiesce(
     const healedUs = plan.load.payers === null ? stormOverUs : Math.max(stormOverUs, monoUs());
     const drained = await waitForDrained(signal, probe, boundMs);
     const open = payersLeft === 0 ? drained.open : [`${String(payersLeft)} clients not done with paying`, ...drained.open];
-    await orAborted(signal, generator.finalPolls());
-    const metrics = await evidenceOf(() => system.supervisor.scrapeMetrics());
+    const { gatewayMetrics } = await orAborted(signal, generator.finalPolls());
+    // Where the gateway lives in the generator, the role process of that name has seen no arrival.
+    const metrics = await evidenceOf(async () => ({ ...(await system.supervisor.scrapeMetrics()), ...(gatewayMetrics === null ? {} : { generator: parseMetrics(gatewayMetrics) }) }));
     await generator.stop();
     const stopped = await system.supervisor.stopAll();
     return {

@@ -139,7 +139,7 @@ export async function calibrate(load: LoadSpec): Promise<ReadyReport['calibratio
       calls += 1;
       return calls % 2 === 0 ? answer : Promise.resolve(answer);
     };
-    parts = await storm((ready) => new InprocStorm({ submit, query: () => Promise.resolve(answer), close: () => Promise.resolve() }, ready), rehearsal);
+    parts = await storm((ready) => new InprocStorm({ submit, query: () => Promise.resolve(answer), metricsText: () => Promise.resolve(''), close: () => Promise.resolve() }, ready), rehearsal);
   }
   const facts = measureGenerator(parts.recorder.columns, { cpuSeconds: 0, maxTickGapUs: 0 });
   if (facts.answered === 0) throw new Error('the rehearsal against the own server got no answer');

@@ -27,6 +27,8 @@ export interface GeneratorSpawn {
 export interface FinalPollsReport {
   readonly asked: number;
   readonly unanswered: number;
+  /** Prometheus text of a gateway that lives in the generator; null: there is none. */
+  readonly gatewayMetrics: string | null;
 }
 
 export interface RunningGenerator {
@@ -82,7 +84,7 @@ class Client {
       else if (message.kind === 'progress') spawn.onProgress?.(message.progress);
       else if (message.kind === 'done') this.done.resolve(message.facts);
       else if (message.kind === 'payers-finished') this.payersFinished.resolve(message.unfinished);
-      else if (message.kind === 'settled') this.settled.resolve({ asked: message.asked, unanswered: message.unanswered });
+      else if (message.kind === 'settled') this.settled.resolve({ asked: message.asked, unanswered: message.unanswered, gatewayMetrics: message.gatewayMetrics });
       else this.fail(message.message);
     });
     child.on('error', (error) => {

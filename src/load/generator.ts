@@ -148,11 +148,11 @@ export class Generator {
   }
 
   /** After `run`. Resolves when every followed request has answered once more, or the time for it is over. */
-  async settle(): Promise<{ asked: number; unanswered: number }> {
+  async settle(): Promise<{ asked: number; unanswered: number; readonly gatewayMetrics: string | null }> {
     const outcome = await this.#followUps.settle(monoNowUs(), this.#job.finalPollsTimeoutMs ?? FINAL_POLLS_TIMEOUT_MS);
     this.#finalPolls = { unanswered: outcome.unanswered };
     await this.#tellings.flush();
-    return outcome;
+    return { ...outcome, gatewayMetrics: await this.#storm.gatewayMetrics() };
   }
 
   /** Last of all. */

@@ -105,6 +105,10 @@ export class HttpStorm implements Storm {
     return this.#questions.ask(arrival, token, nowUs);
   }
 
+  gatewayMetrics(): null {
+    return null;
+  }
+
   abort(): void {
     this.#aborted = true;
     this.#next = this.#parts.plan.length;

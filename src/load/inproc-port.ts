@@ -17,6 +17,9 @@ export interface InprocRequest {
   readonly userId: UserId;
   /** The JSON text of the body. One of a few constants. */
   readonly body: string;
+  /** What HTTP would carry as `X-Permit` and `X-Device-Id`. */
+  readonly permit?: string | null;
+  readonly deviceId?: string;
 }
 
 export interface InprocGateway {
@@ -24,6 +27,8 @@ export interface InprocGateway {
   submit(request: InprocRequest): InprocAnswer | Promise<InprocAnswer>;
   /** As a GET of the request's Location. */
   query(requestId: RequestId, userId: UserId): Promise<InprocAnswer>;
+  /** Its metrics as Prometheus text: no process of its own serves them. */
+  metricsText(): Promise<string>;
   close(): Promise<void>;
 }
 

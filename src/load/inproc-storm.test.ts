@@ -15,7 +15,7 @@ function answerOf(code: AnswerCode, requestId: string | null = null): InprocAnsw
 }
 
 function gatewayOf(submit: (request: InprocRequest) => InprocAnswer | Promise<InprocAnswer>): InprocGateway {
-  return { submit, query: (requestId) => Promise.resolve(answerOf('ORDERED', requestId)), close: () => Promise.resolve() };
+  return { submit, query: (requestId) => Promise.resolve(answerOf('ORDERED', requestId)), metricsText: () => Promise.resolve(''), close: () => Promise.resolve() };
 }
 
 describe('inproc storm', () => {
@@ -45,6 +45,16 @@ describe('inproc storm', () => {
     expect(columns.length).toBe(500);
     expect(new Set(requests.map(({ body }) => body))).toEqual(new Set(['{"quantity":1}', '{"quantity":2}', '{"quantity":1,"clientTag":"other"}']));
     expect(new Set(requests.map(({ requestId }) => requestId)).size).toBeLessThan(500);
+  });
+
+  it('hands over what HTTP would carry in headers', async () => {
+    const requests: InprocRequest[] = [];
+    const permits = { validForMs: 60_000, bots: { noPermit: 0.3, forgedPermit: 0, expiredPermit: 0, replayedPermit: 0, devices: 2 } };
+    await blow(loadSpec({ transport: 'inproc', permits }), (parts) => new InprocStorm(gatewayOf((request) => (requests.push(request), answerOf('SOLD_OUT'))), parts));
+    expect(requests.every(({ deviceId }) => deviceId !== undefined)).toBe(true);
+    const without = requests.filter(({ permit }) => permit === undefined).length;
+    expect(without).toBeGreaterThan(50);
+    expect(without).toBeLessThan(300);
   });
 
   it('issues 300,000 in a second', async () => {

@@ -7,7 +7,7 @@ import { requestIdAt, userIdAt } from '../facts/arrival-plan.js';
 import { ARRIVAL_KINDS, type ArrivalKind } from '../facts/load-spec.js';
 import type { AnswerDetails } from './first-answers.js';
 import { numberOfCode } from './http-answer.js';
-import type { InprocAnswer, InprocGateway } from './inproc-port.js';
+import type { InprocAnswer, InprocGateway, InprocRequest } from './inproc-port.js';
 import { monoNowUs } from './mono-clock.js';
 import { bodyOf } from './request-text.js';
 import type { Storm, StormParts } from './storm.js';
@@ -114,18 +114,22 @@ export class InprocStorm implements Storm {
     this.#expired.fill(1);
   }
 
+  gatewayMetrics(): Promise<string> {
+    return this.#gateway.metricsText();
+  }
+
   async close(): Promise<void> {
     await this.#gateway.close();
   }
 
   #issue(startUs: number): void {
-    const { load, plan, recorder } = this.#parts;
+    const { load, plan, recorder, permits } = this.#parts;
     let nowUs = startUs;
     for (let calls = 1; this.#next < this.offered; calls += 1) {
       const index = this.#next;
       this.#next += 1;
       recorder.sent(index, nowUs);
-      this.#submit(index, { requestId: requestIdAt(load, plan, index), userId: userIdAt(plan, index), body: BODY_OF_KIND[plan.kind[index] ?? 0] ?? '' });
+      this.#submit(index, { requestId: requestIdAt(load, plan, index), userId: userIdAt(plan, index), body: BODY_OF_KIND[plan.kind[index] ?? 0] ?? '', ...permits.shownAt(index) });
       if (calls % CALLS_PER_READING !== 0) continue;
       nowUs = monoNowUs();
       if (nowUs - startUs < BURST_US) continue;
@@ -143,7 +147,7 @@ export class InprocStorm implements Storm {
     });
   }
 
-  #submit(index: number, request: { requestId: string; userId: string; body: string }): void {
+  #submit(index: number, request: InprocRequest): void {
     this.#open += 1;
     const answer = this.#gateway.submit(request);
     if (!(answer instanceof Promise)) {

@@ -67,7 +67,8 @@ export type GeneratorMessage =
   | { readonly kind: 'progress'; readonly progress: LoadProgress }
   | { readonly kind: 'done'; readonly facts: GeneratorFacts }
   | { readonly kind: 'payers-finished'; readonly unfinished: number }
-  | { readonly kind: 'settled'; readonly asked: number; readonly unanswered: number }
+  /** `gatewayMetrics`: Prometheus text of a gateway that lives in the generator; null: there is none. */
+  | { readonly kind: 'settled'; readonly asked: number; readonly unanswered: number; readonly gatewayMetrics: string | null }
   | { readonly kind: 'failed'; readonly message: string };
 
 export type LabMessage =

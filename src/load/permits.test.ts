@@ -53,8 +53,16 @@ describe('permits', () => {
     expect(new Set(shownBy('no-permit').map(({ device }) => device))).toEqual(new Set(['bot-0', 'bot-1', 'bot-2']));
   });
 
+  it('are the same with and without headers', () => {
+    for (let arrival = 0; arrival < plan.length; arrival += 7) {
+      const shown = permits.shownAt(arrival);
+      expect(permits.headersAt(arrival)).toBe(`${shown?.permit == null ? '' : `\r\nX-Permit: ${shown.permit}`}\r\nX-Device-Id: ${shown?.deviceId ?? ''}`);
+    }
+  });
+
   it('are not shown where there is no funnel', () => {
     expect(permitsOf({ ...load, permits: null }, plan, SECRET, Date.now)).toBe(NO_PERMITS);
     expect(NO_PERMITS.headersAt(0)).toBe('');
+    expect(NO_PERMITS.shownAt(0)).toBeNull();
   });
 });

@@ -30,6 +30,8 @@ export interface Storm extends Asker {
   tickFollowUps(nowUs: number, wanted: boolean): void;
   /** Arrivals whose time has come. */
   readonly offered: number;
+  /** Prometheus text of the gateway that lives in this process; null: gateways serve their own. */
+  gatewayMetrics(): Promise<string> | null;
   /** Every arrival has its outcome. */
   readonly finished: boolean;
   /** Issues nothing more; what is not sent stays `dropped`, what is in flight `indeterminate`. */

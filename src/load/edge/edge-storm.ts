@@ -120,6 +120,10 @@ export class EdgeStorm implements Storm {
     return this.#questions.ask(arrival, token, nowUs);
   }
 
+  gatewayMetrics(): null {
+    return null;
+  }
+
   abort(): void {
     this.#aborted = true;
     this.#next = this.#parts.plan.length;

@@ -38,6 +38,8 @@ export interface GatewayCore {
   readonly submitter: Submitter;
   readonly query: Query;
   readonly skuState: SkuStates;
+  /** What `/metrics` would show. */
+  metricsText(): Promise<string>;
   health(): Promise<readonly string[]>;
   /** Closes the stores' connections. Requests in hand end by their own deadlines. */
   close(): Promise<void>;
@@ -73,6 +75,7 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
     submitter,
     query,
     skuState,
+    metricsText: () => dependencies.metrics.text(),
     async health() {
       const [redis, kafka, postgres] = await Promise.all([stock.ready(), producer.ready(), readerWasThere || reader.ready()]);
       const problems: string[] = [];
