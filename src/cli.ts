@@ -30,7 +30,7 @@ function buildProgram(finish: (code: number) => void): Command {
   const run = program.command('run').description('run a scenario: start the stack, storm, break, judge, report').argument('[scenario]', 'see `seckill-lab list`; may be left out where a plan names it');
   for (const [key, row] of Object.entries(RUN_OPTIONS)) {
     const option = new Option(row.flag, row.help);
-    if (key === 'fault') option.argParser(collect);
+    if (key === 'fault' || key === 'clockSkew') option.argParser(collect);
     run.addOption(option);
   }
   withStackOptions(run)

@@ -32,6 +32,8 @@ export interface HeldLocks {
 export interface HeldConnections {
   /** How many the lab has open. */
   readonly count: number;
+  /** Sessions of the roles at the server, asked over one of these: nobody else gets in to ask. */
+  roleSessions(): Promise<number>;
   release(): Promise<void>;
 }
 
@@ -54,6 +56,8 @@ export interface DatabaseTarget {
   lockRows(rows: HotRows): Promise<HeldLocks>;
   /** One transaction that locks a table against all writers, or against everybody. LabError when it is not to be had within 5 s. */
   lockTable(table: LedgerTable, against: 'writers' | 'everybody'): Promise<HeldLocks>;
+  /** How long a session waits before it looks for a deadlock; null: as the server is set up. The system's own bound on locks is as long as the usual second. */
+  setDeadlockTimeout(ms: number | null): Promise<void>;
   /** Deadlocks of the run's database since the server's statistics began. */
   deadlocks(): Promise<number>;
   /** Orders that are committed. */

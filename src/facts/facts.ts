@@ -3,6 +3,7 @@
  */
 import type { Namespace } from '../domain/namespace.js';
 import type { Strategies } from '../domain/role-config.js';
+import type { RoleInstance } from '../domain/roles.js';
 import type { FaultRecord } from './fault-record.js';
 import type { HistoryFacts } from './history.js';
 import type { LoadSpec } from './load-spec.js';
@@ -33,6 +34,12 @@ export interface FailClosedFacts {
   readonly breakerOpensWithinMs: number | null;
 }
 
+/** How far the clock of a process is ahead; negative: behind. */
+export interface ClockSkew {
+  readonly instance: RoleInstance;
+  readonly aheadMs: number;
+}
+
 export interface RunFacts {
   readonly scenario: string;
   readonly namespace: Namespace;
@@ -48,6 +55,8 @@ export interface RunFacts {
   /** Inbox rows older than this may be deleted; null: none ever. */
   readonly inboxRetentionMs: number | null;
   readonly clock: ClockFacts;
+  /** Processes whose clock a fault put off, and the others of their roles with 0; empty: all clocks are right. */
+  readonly clockSkews: readonly ClockSkew[];
   /** Names of the judges that count for this run. */
   readonly invariants: readonly string[];
   /** Service levels that this run promises, with their bounds. */

@@ -198,8 +198,10 @@ export interface RedisMemory {
   setBound(policy: EvictionPolicy, leftBytes: number | null): Promise<void>;
   /** Keys evicted since the server started. */
   evicted(): Promise<number>;
-  /** Writes keys of the lab's own with a life of a minute, so that memory is asked for; resolves when the server took them or refused. */
+  /** Writes keys of the lab's own, so that memory is asked for; resolves when the server took them or refused. */
   fill(bytes: number): Promise<void>;
+  /** Removes what `fill` wrote. */
+  empty(): Promise<void>;
   /** Takes the last bytes off the append-only file of a primary that is not running; resolves with how many it took. */
   cutTail(bytes: number): Promise<number>;
 }

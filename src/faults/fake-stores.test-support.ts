@@ -9,6 +9,7 @@ export class FakeDatabase implements DatabaseTarget {
   /** What taking one table more gives. */
   takes = true;
   deadlockCount = 0;
+  deadlockTimeoutMs: number | null = null;
   orders = 0;
   /** How many are held and not let go. */
   held = 0;
@@ -41,6 +42,10 @@ export class FakeDatabase implements DatabaseTarget {
   lockTable(): Promise<HeldLocks> {
     return this.#locks(1);
   }
+  setDeadlockTimeout(ms: number | null): Promise<void> {
+    this.deadlockTimeoutMs = ms;
+    return Promise.resolve();
+  }
   deadlocks(): Promise<number> {
     return Promise.resolve(this.deadlockCount);
   }
@@ -57,7 +62,7 @@ export class FakeDatabase implements DatabaseTarget {
     const roles = this.roles;
     this.roles = this.rolesComeBack;
     const release = this.#hold();
-    return Promise.resolve({ count: 190, release: async () => { await release(); this.roles = roles; } });
+    return Promise.resolve({ count: 190, roleSessions: () => this.roleSessions(), release: async () => { await release(); this.roles = roles; } });
   }
   refusesConnections(): Promise<boolean> {
     return Promise.resolve(this.held > 0);
@@ -135,6 +140,9 @@ export class FakeRedisMemory implements RedisMemory {
   }
   fill(): Promise<void> {
     this.onFill();
+    return Promise.resolve();
+  }
+  empty(): Promise<void> {
     return Promise.resolve();
   }
   cutTail(bytes: number): Promise<number> {

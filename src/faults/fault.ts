@@ -33,6 +33,12 @@ export interface AimedPlan {
   readonly plan: StepPlan;
 }
 
+/** How far the clock of a process is ahead; negative: behind. */
+export interface AimedSkew {
+  readonly instance: RoleInstance;
+  readonly aheadMs: number;
+}
+
 export interface FaultProof {
   readonly landed: boolean;
   /** What was seen, in words with figures. */
@@ -71,6 +77,9 @@ export interface FaultHold {
   readonly toMs: number;
 }
 
+/** What a stack has to be started with, since it cannot be had afterwards. `small-kafka-disk`: Kafka's data on a small disk of its own. */
+export type StackNeed = 'small-kafka-disk';
+
 export interface FaultDefinition<Schema extends z.ZodObject> {
   readonly name: string;
   /** One line for `seckill-lab list`. */
@@ -84,10 +93,13 @@ export interface FaultDefinition<Schema extends z.ZodObject> {
   strikesAsked(options: z.output<Schema>): number;
   /** Left out: it gets along with every other fault. */
   holds?(options: z.output<Schema>): readonly FaultHold[];
+  needs?(options: z.output<Schema>): readonly StackNeed[];
   /** What has to move if it lands, in words. */
   predict(options: z.output<Schema>): string;
   /** Armed before the processes start; `instances` are all that will run. */
   plans?(options: z.output<Schema>, id: string, instances: readonly RoleInstance[]): readonly AimedPlan[];
+  /** Clocks that are wrong from the start of their processes on. */
+  skews?(options: z.output<Schema>, instances: readonly RoleInstance[]): readonly AimedSkew[];
   begin(options: z.output<Schema>, surroundings: FaultSurroundings): FaultInHand;
 }
 
@@ -99,8 +111,10 @@ export interface BoundFault {
   readonly startsAfterMs: number;
   readonly strikesAsked: number;
   readonly holds: readonly FaultHold[];
+  readonly needs: readonly StackNeed[];
   readonly prediction: string;
   plans(id: string, instances: readonly RoleInstance[]): readonly AimedPlan[];
+  skews(instances: readonly RoleInstance[]): readonly AimedSkew[];
   begin(surroundings: FaultSurroundings): FaultInHand;
 }
 
@@ -134,8 +148,10 @@ export function defineFault<Schema extends z.ZodObject>(definition: FaultDefinit
           startsAfterMs: definition.startsAfterMs(options),
           strikesAsked: definition.strikesAsked(options),
           holds: definition.holds?.(options) ?? [],
+          needs: definition.needs?.(options) ?? [],
           prediction: definition.predict(options),
           plans: (id, instances) => definition.plans?.(options, id, instances) ?? [],
+          skews: (instances) => definition.skews?.(options, instances) ?? [],
           begin: (surroundings) => definition.begin(options, surroundings),
         },
       };

@@ -1,6 +1,11 @@
 /** All faults by name, and the option text `name@key=value,…` that asks for one. */
+import { archiveFailing } from './archive-failing.js';
+import { autovacuumStarved } from './autovacuum-starved.js';
 import { brokerOutage } from './broker-outage.js';
+import { clockSkew } from './clock-skew.js';
 import { cutAtStep } from './cut-at-step.js';
+import { deadlock } from './deadlock.js';
+import { diskIsFull } from './disk-full.js';
 import { duplicateCompensation } from './duplicate-compensation.js';
 import type { BindResult, Fault } from './fault.js';
 import { freezeRole } from './freeze-role.js';
@@ -8,14 +13,23 @@ import { killRole } from './kill-role.js';
 import { linkToxic } from './link-toxic.js';
 import { loseProduceAck } from './lose-produce-ack.js';
 import { pgOutage } from './pg-outage.js';
+import { poolExhausted } from './pool-exhausted.js';
 import { poisonMessages } from './poison-messages.js';
 import { redisDown } from './redis-down.js';
+import { redisEviction } from './redis-eviction.js';
 import { redisFailover } from './redis-failover.js';
+import { redisTailLoss } from './redis-tail-loss.js';
 import { restartEverything } from './restart-everything.js';
+import { rowLockHeld } from './row-lock.js';
+import { scriptFlush } from './script-flush.js';
 import { slowConsumer } from './slow-consumer.js';
+import { stopScanner } from './stop-scanner.js';
 import { tamperRedis } from './tamper-redis.js';
 
-export const FAULTS: readonly Fault[] = [killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages, redisFailover, tamperRedis];
+export const FAULTS: readonly Fault[] = [
+  killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages, redisFailover, tamperRedis,
+  stopScanner, clockSkew, scriptFlush, redisEviction, redisTailLoss, rowLockHeld, deadlock, poolExhausted, autovacuumStarved, archiveFailing, diskIsFull,
+];
 
 /** `lose-produce-ack@t=3s,n=20` → the fault with its options checked, or every problem at once, each ready to be shown. */
 export function parseFaultOption(text: string): BindResult {

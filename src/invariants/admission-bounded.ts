@@ -9,6 +9,7 @@ import type { Facts } from '../facts/facts.js';
 import { columnOf } from './commit-history.js';
 import { kafkaOf, placeOf, redisOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { reservedAt } from './reserved-at.js';
 import { tallyFor } from './tally.js';
 
 export const admissionBounded: Invariant = {
@@ -26,6 +27,11 @@ export const admissionBounded: Invariant = {
     }
     const slackMs = facts.run.clock.boundUs / 1_000;
     const mostMs = bounds.maxOldestAgeMs + bounds.controlPeriodMs + slackMs;
+    const { earliestMs, latestMs } = reservedAt(facts, 0);
+    if (earliestMs !== latestMs) {
+      tally.gap('the clocks of the gateways differ, so that nobody can say when a reservation was made');
+      return tally.verdict();
+    }
     const waits = waitsOf(facts);
     let oldest = 0;
     let oldestSeenMs = 0;
@@ -76,9 +82,9 @@ function waitsOf(facts: Facts): readonly Wait[] {
   return [...first.values()].sort((left, right) => left.fromMs - right.fromMs);
 }
 
-/** Everything that was ever reserved, in Redis or in the topic, by the time the gateway stamped on it. */
+/** Everything that was ever reserved, in Redis or in the topic, by the time the gateway stamped on it, put right where its clock was known to be off. */
 function reservationsByTime(facts: Facts): readonly { readonly reservationId: string; readonly atMs: number }[] {
   const times = new Map<string, number>();
-  for (const record of [...redisOf(facts).records, ...kafkaOf(facts).orders]) times.set(record.reservationId, record.reservedAtMs);
+  for (const record of [...redisOf(facts).records, ...kafkaOf(facts).orders]) times.set(record.reservationId, reservedAt(facts, record.reservedAtMs).earliestMs);
   return [...times].map(([reservationId, atMs]) => ({ reservationId, atMs })).sort((left, right) => left.atMs - right.atMs);
 }

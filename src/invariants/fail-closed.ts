@@ -8,6 +8,7 @@ import { acceptancesOf, type Acceptance } from './acceptances.js';
 import { kafkaOf, redisByRequest, topicByReservation } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { provenOutages, type Outage } from './outages.js';
+import { reservedAt } from './reserved-at.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const failClosed: Invariant = {
@@ -41,10 +42,15 @@ function firstAnswers(facts: Facts): readonly Acceptance[] {
   return [...first.values()];
 }
 
-/** When the gateway began to reserve, monotonic, by whichever store remembers it; null: none does. */
-function reservedAtUs(facts: Facts, told: Acceptance): number | null {
+/** When the gateway began to reserve, monotonic, by whichever store remembers it: one time, or the two ends of a range; empty: none does. */
+function reservedAtUs(facts: Facts, told: Acceptance): readonly number[] {
   const record = redisByRequest(facts).get(told.requestId)?.[0] ?? (told.reservationId === null ? undefined : topicByReservation(facts).get(told.reservationId)?.[0]);
-  return record === undefined ? null : wallToMonoUs(facts.run.clock, record.reservedAtMs * 1_000);
+  return record === undefined ? [] : endsUs(facts, record.reservedAtMs);
+}
+
+function endsUs(facts: Facts, stampedMs: number): readonly number[] {
+  const { earliestMs, latestMs } = reservedAt(facts, stampedMs);
+  return [earliestMs, latestMs].map((ms) => wallToMonoUs(facts.run.clock, ms * 1_000));
 }
 
 function judgeOutage(facts: Facts, outage: Outage, closedFromUs: number, first: readonly Acceptance[], tally: Tally): void {
@@ -53,9 +59,8 @@ function judgeOutage(facts: Facts, outage: Outage, closedFromUs: number, first: 
   for (const told of first) {
     tally.check();
     if (!inside(told.askedUs) || !inside(told.answeredUs)) continue;
-    const reservedUs = reservedAtUs(facts, told);
     // Reserved before, and heard of only now: nothing new was let in.
-    if (reservedUs !== null && !inside(reservedUs)) continue;
+    if (!reservedAtUs(facts, told).every(inside)) continue;
     tally.violation({
       kind: 'request', id: told.requestId, subject: { requestId: told.requestId, reservationId: told.reservationId },
       claim: `Request ${told.requestId} was sent ${seconds(told.askedUs - outage.fromUs)} after ${outage.fault.id} took ${outage.store} away and was accepted (${told.code ?? 'unreadable answer'}) before it came back.`,
@@ -65,8 +70,9 @@ function judgeOutage(facts: Facts, outage: Outage, closedFromUs: number, first: 
   // Nobody may have heard of it: a reservation that the breaker should have kept out is in the topic sooner or later.
   for (const record of kafkaOf(facts).orders) {
     tally.check();
-    const reservedUs = wallToMonoUs(facts.run.clock, record.reservedAtMs * 1_000);
-    if (!inside(reservedUs) || first.some((told) => told.requestId === record.requestId)) continue;
+    const ends = endsUs(facts, record.reservedAtMs);
+    const [reservedUs = NaN] = ends;
+    if (!ends.every(inside) || first.some((told) => told.requestId === record.requestId)) continue;
     tally.violation({
       kind: 'reservation', id: record.reservationId, subject: { reservationId: record.reservationId },
       claim: `Reservation ${record.reservationId} was made ${seconds(reservedUs - outage.fromUs)} after ${outage.fault.id} took the broker away.`,

@@ -58,6 +58,7 @@ function runFactsOf(options: WorldOptions, endUs: number): RunFacts {
     strategies: { consumer: 'single', allocator: options.allocator },
     rules: options.rules,
     admission: { maxOldestAgeMs: 500, controlPeriodMs: 100 },
+    clockSkews: [],
     failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null },
     waitingRoom: null,
     inboxRetentionMs: null,

@@ -21,6 +21,7 @@ import { inboxByReservation } from './inbox-rows.js';
 import type { Invariant } from './invariant.js';
 import { payerLie } from './payer-answers.js';
 import { endOfReservation } from './reservation-end.js';
+import { reservedAt } from './reserved-at.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const honestAnswers: Invariant = {
@@ -144,7 +145,7 @@ function finalSoldOut(facts: Facts, tally: Tally): void {
   const { clock } = facts.run;
   for (const [reservationId, reservedAtMs] of latest) {
     tally.check();
-    if (wallToMonoUs(clock, reservedAtMs * 1000) <= promisedUs + clock.boundUs) continue;
+    if (wallToMonoUs(clock, reservedAt(facts, reservedAtMs).earliestMs * 1000) <= promisedUs + clock.boundUs) continue;
     const requestId = requestIdAt(facts.run.load, planOf(facts), index);
     tally.violation({
       kind: 'request', id: requestId, subject: { requestId, reservationId },

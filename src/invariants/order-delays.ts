@@ -3,6 +3,7 @@ import { wallToMonoUs } from '../facts/timeline.js';
 import type { Facts } from '../facts/facts.js';
 import { commitHistoryOf, orderCommittedAtUs } from './commit-history.js';
 import { postgresOf, redisByReservation, topicByReservation } from './indexes.js';
+import { reservedAt } from './reserved-at.js';
 import { rememberedPerFacts } from './remembered.js';
 
 export interface OrderDelay {
@@ -12,7 +13,8 @@ export interface OrderDelay {
   readonly delayUs: number;
 }
 
-/** Both times are wall clock: of the gateway that reserved (Redis record, else the message) and of PostgreSQL. `undated`: orders that lack one. */
+/** Both times are wall clock: of the gateway that reserved (Redis record, else the message) and of PostgreSQL. `undated`: orders that lack one. Where the gateways'
+ * clocks differ by a fault, the shortest time that it can have taken. */
 export const reservationToCommit: (facts: Facts) => { readonly delays: readonly OrderDelay[]; readonly undated: number } = rememberedPerFacts((facts) => {
   const history = commitHistoryOf(facts);
   const delays: OrderDelay[] = [];
@@ -25,7 +27,7 @@ export const reservationToCommit: (facts: Facts) => { readonly delays: readonly 
       undated += 1;
       continue;
     }
-    const reservedAtUs = record.reservedAtMs * 1000;
+    const reservedAtUs = reservedAt(facts, record.reservedAtMs).latestMs * 1000;
     delays.push({ orderId: order.orderId, reservedUs: wallToMonoUs(facts.run.clock, reservedAtUs), delayUs: committedAtUs - reservedAtUs });
   }
   return { delays, undated };

@@ -1,6 +1,7 @@
 /** Step 2: a stack of one's own, the running one that a file describes, or a lane of one that the lab holds for many runs. */
 import type { LabEventListener } from '../facts/lab-event.js';
 import { LabError } from '../facts/lab-error.js';
+import type { StackNeed } from '../faults/fault.js';
 import type { StackDescription } from '../facts/stack-description.js';
 import { openStack } from '../stack/open-stack.js';
 import { startStack, type StackRequest } from '../stack/start-stack.js';
@@ -27,7 +28,8 @@ export interface UsableStack {
   registerPid(pid: number, who: string): void;
 }
 
-export async function bringUpStack(source: StackSource, abort: AbortController, emit: LabEventListener, teardown: Teardown): Promise<UsableStack> {
+/** @param needs what a stack of one's own is started with; a running one has it or has not. */
+export async function bringUpStack(source: StackSource, abort: AbortController, emit: LabEventListener, teardown: Teardown, needs: readonly StackNeed[] = []): Promise<UsableStack> {
   const note = (text: string): void => {
     emit({ kind: 'note', text, atUs: monoUs() });
   };
@@ -37,7 +39,7 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const open = (): RunningStack | Promise<RunningStack> => {
     switch (source.kind) {
       case 'start':
-        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, signal: abort.signal, mayOutliveLab: source.onKept !== null });
+        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, signal: abort.signal, mayOutliveLab: source.onKept !== null, smallKafkaDisk: needs.includes('small-kafka-disk') });
       case 'described':
         return openStack(source.description, { onNote: note, onServerDeath });
       case 'lent':

@@ -7,7 +7,7 @@ import { OrderStatus, TokenStatus } from '../domain/status-codes.js';
 import { LEDGER_TABLES, type DatabaseTarget, type HeldLocks, type HotRows, type LedgerTable, type LockWaiter } from '../facts/database-target.js';
 import { LabError } from '../facts/lab-error.js';
 import { directPostgres, withPostgres } from './store-clients.js';
-import { refusesForWantOfConnections, takeAllConnections } from './taken-connections.js';
+import { refusesForWantOfConnections, SESSIONS_OF_ROLES, takeAllConnections } from './taken-connections.js';
 
 /** A lab that locks must not wait for ever, must not be chosen as a deadlock's victim, and must not be thrown out while it does nothing. */
 const LOCK_SETTINGS = "SET LOCAL lock_timeout = '5s'; SET LOCAL deadlock_timeout = '1h'; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0";
@@ -38,14 +38,14 @@ export function createDatabaseTarget(address: PostgresAddress, { database }: Pic
 
   /** Begins a transaction, locks in it, and keeps it. */
   async function holding(lock: (client: pg.Client) => Promise<number>): Promise<HeldLocks> {
-    const client = await directPostgres(address, database);
+    const [client, observer] = await Promise.all([directPostgres(address, database), directPostgres(address, database)]);
     try {
       await client.query(`BEGIN; ${LOCK_SETTINGS}`);
       const pid = Number((await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid);
       const count = await lock(client);
-      return heldBy(client, pid, count, asking);
+      return heldBy(client, observer, pid, count);
     } catch (cause) {
-      await client.end().catch(() => undefined);
+      await Promise.all([client, observer].map((each) => each.end().catch(() => undefined)));
       throw cause;
     }
   }
@@ -60,6 +60,11 @@ export function createDatabaseTarget(address: PostgresAddress, { database }: Pic
         } catch (cause) {
           throw new LabError('SYSTEM_NOT_READY', `table ${table} could not be locked within 5 s`, 'look at pg_locks for who holds it', { cause });
         }
+      }),
+    setDeadlockTimeout: (ms) =>
+      asking(async (client) => {
+        await client.query(ms === null ? 'ALTER SYSTEM RESET deadlock_timeout' : `ALTER SYSTEM SET deadlock_timeout = '${String(ms)}ms'`);
+        await client.query('SELECT pg_reload_conf()');
       }),
     deadlocks: () => number('SELECT deadlocks AS figure FROM pg_stat_database WHERE datname = current_database()'),
     orderCount: () => number('SELECT count(*) AS figure FROM orders'),
@@ -81,7 +86,7 @@ export function createDatabaseTarget(address: PostgresAddress, { database }: Pic
       }),
     takeConnections: () => takeAllConnections(address, database),
     refusesConnections: () => refusesForWantOfConnections(address),
-    roleSessions: () => number("SELECT count(*) AS figure FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND application_name NOT LIKE 'lab%'"),
+    roleSessions: () => number(`SELECT count(*) AS figure FROM pg_stat_activity WHERE ${SESSIONS_OF_ROLES}`),
     setArchiving: (works) =>
       asking(async (client) => {
         await client.query(`ALTER SYSTEM SET archive_command = '${works ? 'true' : 'false'}'`);
@@ -103,19 +108,25 @@ export function createDatabaseTarget(address: PostgresAddress, { database }: Pic
   };
 }
 
-function heldBy(client: pg.Client, pid: number, count: number, asking: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>): HeldLocks {
+/** The observer is connected from the beginning: a circle has to be closed in less time than a new connection may take. */
+function heldBy(client: pg.Client, observer: pg.Client, pid: number, count: number): HeldLocks {
+  let isOver = false;
   return {
     count,
-    waiters: () =>
-      asking(async (other): Promise<readonly LockWaiter[]> => {
-        const { rows } = await other.query<{ application: string; process_id: number; holds: string[] }>(WAITERS, [pid]);
-        return rows.map(({ application, process_id, holds }) => ({ application, processId: process_id, holds }));
-      }),
+    async waiters(): Promise<readonly LockWaiter[]> {
+      // With the session its locks are gone, and nobody waits for them.
+      if (isOver) return [];
+      const { rows } = await observer.query<{ application: string; process_id: number; holds: string[] }>(WAITERS, [pid]);
+      return rows.map(({ application, process_id, holds }) => ({ application, processId: process_id, holds }));
+    },
     async take(table: LedgerTable) {
       return client.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`).then(() => true, () => false);
     },
     // The end of the session is the end of its locks, whatever state it is in.
-    release: once(() => client.end()),
+    release: once(async () => {
+      isOver = true;
+      await Promise.all([client.end(), observer.end()]);
+    }),
   };
 }
 

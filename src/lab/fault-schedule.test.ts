@@ -16,6 +16,8 @@ function fault(name: string, startsAfterMs: number, hand: Partial<FaultInHand>):
     startsAfterMs,
     strikesAsked: 1,
     holds: [],
+    needs: [],
+    skews: () => [],
     prediction: `${name} bites`,
     plans: () => [],
     begin: () => ({

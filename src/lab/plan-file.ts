@@ -15,7 +15,7 @@ import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
 import { RUN_OPTIONS } from './run-options.js';
 
 /** What is said elsewhere in a plan. */
-const NOT_AMONG_OPTIONS: readonly string[] = ['fault', 'seed'];
+const NOT_AMONG_OPTIONS: readonly string[] = ['fault', 'clockSkew', 'seed'];
 const OPTION_NAMES = Object.keys(RUN_OPTIONS).filter((key) => !NOT_AMONG_OPTIONS.includes(key));
 
 function optionProblem(key: string, value: string | number): readonly string[] {

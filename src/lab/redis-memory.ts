@@ -61,6 +61,12 @@ export function createRedisMemory(direct: { readonly redisPrimary: HostPort }, d
           if (taken === null) return;
         }
       }),
+    empty: () =>
+      asking(async (redis) => {
+        const names = Array.from({ length: filled }, (_, index) => `${namespace.redisPrefix}lab-filler:${String(index + 1)}`);
+        if (names.length > 0) await redis.unlink(...names);
+        filled = 0;
+      }),
     async cutTail(bytes) {
       if (directory === null) throw new LabError('STACK_GONE', 'the files of this Redis cannot be reached', 'run on a local stack');
       const folder = join(directory, 'appendonlydir');

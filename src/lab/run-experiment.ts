@@ -17,6 +17,7 @@ import type { LabEventListener } from '../facts/lab-event.js';
 import type { RunStore } from '../facts/run-store.js';
 import type { RunVerdict } from '../facts/verdict.js';
 import { orAborted } from './abort.js';
+import { stackNeedsOf } from './bound-faults.js';
 import { bringUpStack, type StackSource } from './bring-up-stack.js';
 import { clockFacts, monoUs, readClockPair } from './host-clock.js';
 import { harvestAll } from './harvest/harvest.js';
@@ -53,7 +54,7 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     const manifest = manifestOf(plan, around.argv, around.options);
     await stage('plan', () => store.saveManifest(manifest));
 
-    const stack = await stage('stack', () => bringUpStack(around.stackSource, abort, emit, teardown));
+    const stack = await stage('stack', () => bringUpStack(around.stackSource, abort, emit, teardown, stackNeedsOf(plan.faults)));
 
     const system = await stage('system', async () => {
       await orAborted(signal, prepareSystem(plan, stack.description));

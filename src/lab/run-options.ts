@@ -30,6 +30,16 @@ const faultOption = z.string().superRefine((text, context) => {
   if (!parsed.ok) for (const problem of parsed.problems) context.addIssue({ code: 'custom', message: problem });
 });
 
+/** `scanner=+60s` → the fault that does it. */
+const clockSkewOption = z.string().transform((text, context) => {
+  const [role = '', by = '', ...more] = text.split('=');
+  const option = `clock-skew@role=${role},by=${by}`;
+  const parsed = more.length === 0 && role !== '' && by !== '' ? parseFaultOption(option) : { ok: false as const, problems: ['must be role=time, such as scanner=+60s'] };
+  if (parsed.ok) return option;
+  for (const problem of parsed.problems) context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
+});
+
 export interface OptionRow {
   readonly flag: string;
   readonly key: string;
@@ -61,6 +71,7 @@ export const RUN_OPTIONS = {
   consumers: { flag: '--consumers <count>', help: 'consumer processes', schema: positiveInteger(8) },
   allocator: { flag: '--allocator <name>', help: 'token (SKIP LOCKED rows) or row (conditional update)', schema: z.enum(['token', 'row'], { error: 'must be token or row' }) },
   consumer: { flag: '--consumer <strategy>', help: 'single, or batch:N', schema: consumerStrategy },
+  clockSkew: { flag: '--clock-skew <role=time>', help: 'the clock of a role or of one process is off, such as scanner=+60s; the same as --fault clock-skew@…; repeatable', schema: z.array(clockSkewOption) },
   fault: { flag: '--fault <name@key=value,…>', help: 'add a fault to the scenario; repeatable', schema: z.array(faultOption) },
 } as const;
 
@@ -74,6 +85,8 @@ export interface RunOptions {
   readonly consumers?: number | undefined;
   readonly allocator?: AllocatorStrategy | undefined;
   readonly consumer?: ConsumerStrategy | undefined;
+  /** As fault options. */
+  readonly clockSkew?: readonly string[] | undefined;
   readonly fault?: readonly string[] | undefined;
 }
 

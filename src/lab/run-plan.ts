@@ -93,7 +93,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
     tuning: { ...DEFAULT_TUNING, ...scenario.tuning },
     rules: scenario.rules ?? USUAL_RULES,
     instances: instancesOf(scenario.roles, options),
-    faults: [...scenario.faults, ...(options.fault ?? [])],
+    faults: [...scenario.faults, ...(options.clockSkew ?? []), ...(options.fault ?? [])],
     mutant,
     shows: showsOf(scenario, options),
   };

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { RoleConfig } from '../domain/role-config.js';
-import { LabError } from '../facts/lab-error.js';
 import type { LabEventListener } from '../facts/lab-event.js';
 import type { RunStore } from '../facts/run-store.js';
-import { parseFaultOption } from '../faults/registry.js';
+import { boundFaultsOf, skewsOf } from './bound-faults.js';
 import type { UsableStack } from './bring-up-stack.js';
 import { hostFaultClock, numberFaults, plansOf, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
 import { createRoleSupervisor, type RoleSupervisor } from './role-supervisor.js';
@@ -31,22 +30,12 @@ export interface RoleSurroundings {
   readonly teardown: Teardown;
 }
 
-/** Faults of the plan, bound and numbered. A malformed one was refused with the options already; here it is a bug of a scenario. */
-function boundFaults(plan: RunPlan): ReturnType<typeof numberFaults> {
-  return numberFaults(
-    plan.faults.map((text) => {
-      const parsed = parseFaultOption(text);
-      if (!parsed.ok) throw new LabError('USAGE', `fault ${text}: ${parsed.problems.join('; ')}`, 'see `seckill-lab list`');
-      return parsed.fault;
-    }),
-  );
-}
-
 /** Spawns every role at once and returns while they come up; the caller waits with `untilReady`. */
 export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown }: RoleSurroundings): RunningSystem {
   const configs = roleConfigs(plan, stack.description, stack.lane);
-  const faults = boundFaults(plan);
+  const faults = numberFaults(boundFaultsOf(plan.faults));
   const plans = plansOf(faults, plan.instances);
+  const skews = skewsOf(plan.faults, plan.instances);
   const supervisor = createRoleSupervisor({
     entry: fileURLToPath(new URL('./role-main.js', import.meta.url)),
     logDirectory: join(store.directory, 'logs'),
@@ -70,7 +59,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
       config,
       plans: plans.filter((aimed) => aimed.instance === config.instance).map((aimed) => aimed.plan),
       mutant: plan.mutant,
-      clockSkewMs: 0,
+      clockSkewMs: skews.find(({ instance }) => instance === config.instance)?.aheadMs ?? 0,
     })),
   );
   starting.catch(() => undefined);

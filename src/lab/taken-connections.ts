@@ -6,6 +6,8 @@ import type { HeldConnections } from '../facts/database-target.js';
 
 /** "Too many connections": also what superusers hear when the reserved ones are gone. */
 const TOO_MANY = '53300';
+/** The lab's own sessions name themselves `lab…`. */
+export const SESSIONS_OF_ROLES = "datname = current_database() AND backend_type = 'client backend' AND application_name NOT LIKE 'lab%'";
 const AT_ONCE = 16;
 /** A server that gives more than this has another bound than we think. */
 const MOST = 2_000;
@@ -45,11 +47,12 @@ export async function takeAllConnections(address: PostgresAddress, database: str
   try {
     await takeTheRest();
     for (let round = 0; round < ROLES_GONE_ROUNDS; round += 1) {
-      const ended = await taken[0]?.query("SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND application_name NOT LIKE 'lab%'");
+      const ended = await taken[0]?.query(`SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE ${SESSIONS_OF_ROLES}`);
       if ((ended?.rowCount ?? 0) === 0) break;
       await takeTheRest();
     }
-    return { count: taken.length, release };
+    const roleSessions = async (): Promise<number> => Number((await taken[0]?.query<{ sessions: string }>(`SELECT count(*) AS sessions FROM pg_stat_activity WHERE ${SESSIONS_OF_ROLES}`))?.rows[0]?.sessions ?? 0);
+    return { count: taken.length, roleSessions, release };
   } catch (cause) {
     await release();
     throw cause;

@@ -20,7 +20,7 @@ import { FACT_DOCUMENTS, ROW_FILES, RUN_FILES, type RowFile } from './run-layout
 
 const RUN_SHAPE: ShapeOf<RunFacts> = {
   scenario: 'string', namespace: 'object', load: 'object', stock: 'number', strategies: 'object', rules: 'object', admission: 'object?',
-  failClosed: 'object', waitingRoom: 'object?', inboxRetentionMs: 'number?', clock: 'object', invariants: 'array', serviceLevels: 'array', shows: 'array',
+  failClosed: 'object', waitingRoom: 'object?', inboxRetentionMs: 'number?', clock: 'object', clockSkews: 'array', invariants: 'array', serviceLevels: 'array', shows: 'array',
 };
 const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
   healedUs: 'number', drainedUs: 'number?', boundMs: 'number', open: 'array', quiesced: 'boolean', quiesceProblems: 'array',

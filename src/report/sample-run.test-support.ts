@@ -31,7 +31,7 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
     },
     rules: { restockOnCancel: true, rebuyAfterCancel: false },
     admission: { maxOldestAgeMs: 3_000, controlPeriodMs: 200 }, failClosed: { inFlightBoundMs: 700, breakerOpensWithinMs: null }, waitingRoom: { seed: 7, places: 1 },
-    inboxRetentionMs: null,
+    inboxRetentionMs: null, clockSkews: [{ instance: 'scanner-1', aheadMs: 60_000 }],
     clock: { atStart: { monoUs: 1, wallUs: 1_700_000_000_000_000 }, atEnd: { monoUs: 11, wallUs: 1_700_000_000_000_010 }, boundUs: 2_000 },
     invariants: ['no-oversell'], serviceLevels: [{ name: 'api-p99', bound: 500 }],
     shows: [{ figure: 'races', atLeast: 10 }],

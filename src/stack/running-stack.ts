@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly keepOnExit?: boolean;
   /** It may go on when this lab has ended (`up`, `--keep-running`), so nothing may be set up to end it with the lab's session. */
   readonly mayOutliveLab?: boolean;
+  /** Puts Kafka's data on a small disk of its own, so that it can be filled. Local servers only; needs root, LabError STACK_START_FAILED where it cannot be mounted. */
+  readonly smallKafkaDisk?: boolean;
   /** Ends a start that is under way; it then rejects with LabError ABORTED. */
   readonly signal?: AbortSignal;
 }

@@ -17,7 +17,10 @@ export const LOCAL_STACK: StackRequest = { provider: 'local', images: {} };
 
 /** Rejects with a LabError and leaves nothing behind. */
 export async function startStack(request: StackRequest, options: StartOptions): Promise<RunningStack> {
-  if (request.provider === 'local') return startLocalStack(options);
+  if (options.smallKafkaDisk === true && request.provider === 'containers') {
+    throw new LabError('STACK_START_FAILED', 'a small disk under Kafka can be had with local servers only', 'use --stack local, or leave out the fault that fills it');
+  }
+  if (request.provider === 'local' || options.smallKafkaDisk === true) return startLocalStack(options);
   const { startContainerStack } = await import('./containers/start-container-stack.js');
   try {
     return await startContainerStack(options, request.images);

@@ -4,6 +4,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { linkName } from '../../domain/roles.js';
+import { LabError } from '../../facts/lab-error.js';
 import { kafkaListenerName } from '../../facts/stack-description.js';
 import { KAFKA_VERSION } from '../cache-folder.js';
 import { plainEnvironment } from '../workshop.js';
@@ -32,6 +33,9 @@ rootLogger.appenderRef.out.ref = out
 logger.server.name = kafka.server.KafkaRaftServer
 logger.server.level = info
 `;
+
+/** Holds the topics of a run many times over. */
+const SMALL_DISK_MEGABYTES = 128;
 
 /** Listeners of a stack: name, own port, advertised port. */
 interface Listener {
@@ -126,12 +130,24 @@ export async function prepareKafkaTemplate(workshop: Workshop, tools: KafkaTools
 }
 
 /** Makes the folder, the configuration and the data. */
-export async function planKafka(cache: string, directory: string, tools: KafkaTools, ports: PortPlan): Promise<ServerLaunch> {
+export async function planKafka(workshop: Workshop, directory: string, tools: KafkaTools, ports: PortPlan, smallDisk: boolean): Promise<ServerLaunch> {
+  const { cache } = workshop;
   const folder = join(directory, 'kafka');
   const data = join(folder, 'data');
   await mkdir(folder);
+  if (smallDisk) await mountSmallDisk(workshop, data);
   await cp(kafkaTemplate(cache), data, { recursive: true });
   return writeKafkaLaunch(folder, tools, kafkaProperties(kafkaListeners(ports), ports.kafkaController, data), archiveFlags(cache, tools));
+}
+
+/** The reaper unmounts whatever lies below the stack's folder before it removes it. */
+async function mountSmallDisk(workshop: Workshop, data: string): Promise<void> {
+  await mkdir(data);
+  try {
+    await workshop.run('mount', ['-t', 'tmpfs', '-o', `size=${String(SMALL_DISK_MEGABYTES)}m,mode=700`, 'seckill-lab', data]);
+  } catch (cause) {
+    throw new LabError('STACK_START_FAILED', 'Kafka was asked to start on a small disk of its own, and none can be mounted here', 'run as root on Linux, or leave out the fault that fills it', { cause });
+  }
 }
 
 function archiveFlags(cache: string, tools: KafkaTools): string[] {

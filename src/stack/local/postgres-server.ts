@@ -44,10 +44,14 @@ export async function templateAddress(template: string, port: number): Promise<P
   return { host: '127.0.0.1', port, user: SUPERUSER, password };
 }
 
-/** Sets a random password in this stack's copy and returns the address with it. */
+/** Sets a random password in this stack's copy, and an archive command that may be changed while it runs; returns the address with the password. */
 export async function giveOwnPassword(address: PostgresAddress): Promise<PostgresAddress> {
   const password = randomBytes(18).toString('base64url');
-  await withConnection(address, (client) => client.query(`alter role ${SUPERUSER} password '${password}'`));
+  await withConnection(address, async (client) => {
+    await client.query(`alter role ${SUPERUSER} password '${password}'`);
+    await client.query("alter system set archive_command = 'true'");
+    await client.query('select pg_reload_conf()');
+  });
   return { ...address, password };
 }
 

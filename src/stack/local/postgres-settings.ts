@@ -10,6 +10,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
   wal_level: 'logical',
+  // Archiving is on and, until a fault breaks it, comes to nothing: the command is set in the server's own configuration (`giveOwnPassword`).
+  archive_mode: 'on',
   track_commit_timestamp: 'on',
   max_replication_slots: '64',
   max_wal_senders: '16',

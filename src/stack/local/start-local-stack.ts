@@ -53,7 +53,7 @@ async function startServers(reaper: ReaperClient, id: string, cache: string, too
   const [opened, templates] = await Promise.all([openStackFolder(reaper, options.lanes), prepareTemplates(workshop, tools)]);
   const { directory } = opened;
   const ports = planPorts(opened.ports, options.lanes);
-  const launches = await planServers(workshop, directory, ports, tools, templates);
+  const launches = await planServers(workshop, directory, ports, tools, templates, options.smallKafkaDisk === true);
   await Promise.all([...launches.values()].map((launch) => saveLaunch(directory, launch)));
   const proxies = planProxies(ports);
   await writeFile(proxiesFile(directory), JSON.stringify(proxies));
@@ -91,14 +91,14 @@ async function startServers(reaper: ReaperClient, id: string, cache: string, too
   return assembleStack({ reaper, description, servers, pidOf: (name) => servers.get(name)?.identity()?.pid ?? null, amongServers: (address) => address, toxiproxy, replicationListen: local(ports.replicationProxy), isOwner: true, onNote: (text) => { options.onNote(text); } });
 }
 
-async function planServers(workshop: Workshop, directory: string, ports: PortPlan, tools: Tools, templates: Templates): Promise<ReadonlyMap<ServerName, ServerLaunch>> {
+async function planServers(workshop: Workshop, directory: string, ports: PortPlan, tools: Tools, templates: Templates, smallKafkaDisk: boolean): Promise<ReadonlyMap<ServerName, ServerLaunch>> {
   const { redisPrimary, redisReplica, replicationProxy } = ports;
   const redis = { program: tools.redisServer, directory };
   const launches = await Promise.all([
     planRedis({ ...redis, name: 'redis-primary', port: redisPrimary, primaryPort: null }),
     planRedis({ ...redis, name: 'redis-replica', port: redisReplica, primaryPort: replicationProxy }),
     planPostgres(workshop, { home: templates.postgresHome, template: templates.postgresTemplate, user: templates.postgresUser, directory, port: ports.postgres }),
-    planKafka(workshop.cache, directory, tools, ports),
+    planKafka(workshop, directory, tools, ports, smallKafkaDisk),
     planToxiproxy(tools.toxiproxy.path, directory, ports.toxiproxyApi),
   ]);
   return new Map(launches.map((launch) => [launch.name, launch]));

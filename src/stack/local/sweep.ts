@@ -3,12 +3,16 @@
  * shared memory itself), everything else with SIGKILL, and comes back until /proc shows nothing of them. Used by the reaper, and by
  * `down` where a reaper was itself killed.
  */
-import { rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 import { allProcesses, serverProcesses, signalProcess } from './process-table.js';
 import type { ProcessEntry, ProcessIdentity } from './process-table.js';
 import { removeAbandonedSegments } from './shared-memory.js';
+
+const run = promisify(execFile);
 
 export interface Sweepable {
   readonly leader: ProcessIdentity;
@@ -54,11 +58,20 @@ function endOnce(target: Sweepable, snapshot: ProcessEntry[], elapsedMs: number)
   return entries;
 }
 
+/** A small disk that a fault or a start has mounted below the folder; a folder with one in it cannot be removed. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');
+  const below = mounts.split('\n').flatMap((line) => line.split(' ')[1] ?? []).filter((place) => place.startsWith(`${folder}/`));
+  // The innermost first. Lazily: a process on its way out may still have a file open there.
+  for (const place of below.reverse()) await run('umount', ['-l', place]);
+}
+
 /** Removes the folders; returns what could not be removed, in words. */
 export async function removeFolders(folders: Iterable<string>): Promise<string[]> {
   const problems: string[] = [];
   for (const folder of folders) {
     try {
+      await unmountBelow(folder);
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     } catch (error) {
       problems.push(`folder ${folder} could not be removed: ${String(error)}`);

@@ -1,0 +1,25 @@
+/**
+ * skewed-clocks: the scanner's clock is a minute ahead, the consumer's a minute behind and the gateway's half a minute ahead, while reservations live for
+ * a minute and a half and unpaid orders for ten seconds (CASES C14).
+ *
+ * Claim: a lease or an expiry is judged by the clock that wrote it: nothing is released before its time, no living lease is stolen, nobody pays for nothing.
+ */
+import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENTS, type Scenario } from './scenario.js';
+
+export const skewedClocks: Scenario = {
+  name: 'skewed-clocks',
+  claim: 'With the clocks of scanner, consumer and gateway up to a minute off, no reservation and no order ends before its time.',
+  stock: 5_000,
+  load: {
+    ...USUAL_CLIENTS,
+    ratePerSecond: 60,
+    durationMs: 12_000,
+    payers: { shares: { inTime: 0.5, late: 0, twice: 0, refund: 0, cancel: 0.1 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 200, afterMsMax: 4_000, lateAfterMsMin: 0, lateAfterMsMax: 0, callbackAfterMs: 100 },
+  },
+  roles: LIFE_ROLES,
+  tuning: { resendAfterMs: 500, reservationTtlMs: 90_000, paymentWindowMs: 10_000 },
+  faults: ['clock-skew@role=scanner,by=+60s', 'clock-skew@role=consumer,by=-60s', 'clock-skew@role=gateway,by=+30s', 'cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=upstream,hit=40,every=60,times=4'],
+  settleBoundMs: 60_000,
+  invariants: LIFE_INVARIANTS,
+  serviceLevels: [{ name: 'drained', bound: 40_000 }],
+};
