@@ -10,7 +10,7 @@ export interface Outage {
 }
 
 /** Faults that take a store out of the reach of the gateways. */
-export const STORE_OF_FAULT: Readonly<Record<string, Outage['store']>> = { 'redis-down': 'redis', 'redis-failover': 'redis', 'broker-outage': 'kafka' };
+export const STORE_OF_FAULT: Readonly<Record<string, Outage['store']>> = { 'redis-down': 'redis', 'redis-failover': 'redis', 'redis-tail-loss': 'redis', 'broker-outage': 'kafka' };
 
 /** `5`, `5s`, `500ms` or a number of milliseconds; null when there is no such option. Faults read a bare number as seconds. */
 function lastsUs(option: string | number | undefined): number | null {

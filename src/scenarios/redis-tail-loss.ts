@@ -15,7 +15,7 @@ export const redisTailLossScenario: Scenario = {
   tuning: { reconciler: { ...DEFAULT_RECONCILER, drainPatienceMs: 8_000 } },
   faults: ['redis-tail-loss@t=4s,s=2,lose=50'],
   settleBoundMs: 60_000,
-  invariants: SAFETY_INVARIANTS,
+  invariants: [...SAFETY_INVARIANTS, 'fail-closed'],
   serviceLevels: [
     { name: 'recovery-time', bound: 30_000 },
     { name: 'drained', bound: 30_000 },
