@@ -103,6 +103,15 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runDlqReplay } = await import('./commands/dlq.js');
     finish(await runDlqReplay(options, processIo));
   });
+  const manual = program.command('manual').description('reservations of a running system that wait for a human');
+  onSystem(manual.command('list').description('which, since when and why')).option('--json', 'as JSON').action(async (options: Record<string, never>) => {
+    const { runManualList } = await import('./commands/manual.js');
+    finish(await runManualList(options, processIo));
+  });
+  onSystem(manual.command('release').description('end them without an order and give their units back, once each')).addOption(new Option('--id <id>', 'a reservation; may be given again').argParser(collect)).option('--all', 'every one that waits').action(async (options: Record<string, never>) => {
+    const { runManualRelease } = await import('./commands/manual.js');
+    finish(await runManualRelease(options, processIo));
+  });
   onSystem(program.command('reconcile').description('compare Redis, the orders topic and PostgreSQL of a running system id by id')).option('--repair', 'mend what differs').option('--grace-ms <ms>', 'how long an id may be on its way').option('--json', 'as JSON').action(async (options: Record<string, never>) => {
     const { runReconcile } = await import('./commands/reconcile.js');
     finish(await runReconcile(options, processIo));

@@ -11,6 +11,7 @@ import { loadStatements } from '../system/ledger/sql-loader.js';
 import { createKafka } from '../system/order-log/kafka-client.js';
 import { replayDeadLetter, type OriginalMessage } from '../system/recovery/dead-letter-replay.js';
 import type { CommandIo } from './command-io.js';
+import { manualReservations, type ManualReservation } from './manual-reservations.js';
 import { reportError } from './report-error.js';
 import { withRunningSystem, type RunningSystem, type SystemOptions } from './running-system.js';
 
@@ -44,15 +45,6 @@ interface LetterRow {
   readonly reservation_status: number | null;
 }
 
-interface ManualRow {
-  readonly reservation_id: string;
-  readonly request_id: string;
-  readonly user_id: string;
-  readonly sku_id: string;
-  readonly failure_code: string | null;
-  readonly updated_at: Date;
-}
-
 function isStatusWord(text: string): text is keyof typeof STATUS_BY_WORD {
   return Object.hasOwn(STATUS_BY_WORD, text);
 }
@@ -65,8 +57,8 @@ export async function runDlqList(options: DlqListOptions, io: CommandIo): Promis
     await withRunningSystem(options, async ({ client }) => {
       const statements = loadStatements();
       const letters = await client.query<LetterRow>({ ...statements.list_dead_letters, values: [STATUS_BY_WORD[word], LIST_MAX] });
-      const manual = await client.query<ManualRow>({ ...statements.list_manual_reservations, values: [LIST_MAX] });
-      io.stdout(options.json === true ? jsonOf(letters.rows, manual.rows) : textOf(letters.rows, manual.rows, word));
+      const manual = await manualReservations(client);
+      io.stdout(options.json === true ? jsonOf(letters.rows, manual) : textOf(letters.rows, manual, word));
     });
     return ExitCode.green;
   } catch (error) {
@@ -74,30 +66,28 @@ export async function runDlqList(options: DlqListOptions, io: CommandIo): Promis
   }
 }
 
-function jsonOf(letters: readonly LetterRow[], manual: readonly ManualRow[]): string {
+function jsonOf(letters: readonly LetterRow[], manual: readonly ManualReservation[]): string {
   const document = {
     deadLetters: letters.map((row) => ({
       id: row.dead_letter_id, cause: row.cause, detail: row.detail, attempts: row.attempts, messageId: row.message_id, reservationId: row.reservation_id,
       status: WORD_OF_STATUS[row.status] ?? row.status, resolution: row.resolution, firstSeenAt: row.first_seen_at.toISOString(), deadAt: row.dead_at.toISOString(),
       reservationStatus: row.reservation_status,
     })),
-    manualRequired: manual.map((row) => ({
-      reservationId: row.reservation_id, requestId: row.request_id, userId: row.user_id, skuId: row.sku_id, why: row.failure_code, since: row.updated_at.toISOString(),
-    })),
+    manualRequired: manual,
   };
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function textOf(letters: readonly LetterRow[], manual: readonly ManualRow[], word: string): string {
+function textOf(letters: readonly LetterRow[], manual: readonly ManualReservation[], word: string): string {
   const lines = letters.map((row) => {
     const state = [WORD_OF_STATUS[row.status] ?? String(row.status), ...(row.resolution === null || row.resolution === 'REPLAYED' ? [] : [row.resolution])].join(' ');
     return `${row.dead_letter_id}  ${state}  ${row.cause} after ${String(row.attempts)} tries  ${row.dead_at.toISOString()}  reservation ${row.reservation_id ?? 'unknown'}\n    ${row.detail}`;
   });
-  const waiting = manual.map((row) => `${row.reservation_id}  MANUAL_REQUIRED  ${row.failure_code ?? ''}  since ${row.updated_at.toISOString()}  request ${row.request_id}`);
+  const waiting = manual.map(({ reservationId, why, since, requestId }) => `${reservationId}  MANUAL_REQUIRED  ${why ?? ''}  since ${since}  request ${requestId}`);
   const heads = [
     `${String(letters.length)} dead letters${word === 'all' ? '' : ` (${word})`}${letters.length === LIST_MAX ? ', and there may be more' : ''}`,
     ...lines,
-    `${String(manual.length)} reservations wait for a human`,
+    `${String(manual.length)} reservations wait for a human${manual.length === 0 ? '' : ' (`manual release` ends them)'}`,
     ...waiting,
   ];
   return `${heads.join('\n')}\n`;

@@ -82,6 +82,8 @@ export const OrderResult = {
   REJECTED_ACTIVITY_STOPPED: 'REJECTED_ACTIVITY_STOPPED',
   /** The database refuses to make this order for a cause that trying again does not mend. */
   REJECTED_UNPROCESSABLE: 'REJECTED_UNPROCESSABLE',
+  /** Nobody could tell its end in time, and a human has ended it. */
+  REJECTED_BY_HAND: 'REJECTED_BY_HAND',
 } as const;
 export type OrderResult = (typeof OrderResult)[keyof typeof OrderResult];
 

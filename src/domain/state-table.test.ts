@@ -21,6 +21,7 @@ const STATEMENTS: Readonly<Record<string, { readonly machine: MachineName; reado
   mark_reservations_ordered: { machine: 'reservation', transitions: ['place'] },
   mark_reservations_rejected: { machine: 'reservation', transitions: ['refuse'] },
   insert_closed_reservation: { machine: 'reservation', transitions: ['lapse'] },
+  end_manual_reservation: { machine: 'reservation', transitions: ['end-by-hand'] },
   hand_over_reservation: { machine: 'reservation', transitions: ['hand-over'] },
   hold_reservation_for_refund: { machine: 'reservation', transitions: ['request-refund'] },
   release_reservations: { machine: 'reservation', transitions: ['expire', 'cancel', 'complete-refund'] },

@@ -58,6 +58,8 @@ export const TRANSITIONS = {
   lapse: { ...NOTHING, reservation: { from: [], to: R.EXPIRED } },
   /** Past its recovery deadline: a human decides. */
   'hand-over': { ...NOTHING, reservation: { from: [R.PENDING_DB], to: R.MANUAL_REQUIRED } },
+  /** The human has decided: no order, and the unit goes back. */
+  'end-by-hand': { ...NOTHING, reservation: { from: [R.MANUAL_REQUIRED], to: R.EXPIRED } },
 
   'start-paying': { ...NOTHING, order: { from: [O.CREATED], to: O.PAYING }, payment: { from: [], to: P.CREATED } },
   /** The channel has not answered in time: it is asked later. */

@@ -31,6 +31,14 @@ function passThrough(draft: Draft, order: Order, status: number): void {
   }
 }
 
+/** As if the undertaker had kept the letter and not ended its reservation. Returns which. */
+function openLetter(draft: Draft): string | null {
+  const { reservationId } = nth(draft.postgres.deadLetters, 0);
+  for (const letter of draft.postgres.deadLetters) if (letter.reservationId === reservationId) Object.assign(letter, { status: 0, resolution: null });
+  draft.postgres.reservations = draft.postgres.reservations.filter((row) => row.reservationId !== reservationId);
+  return reservationId;
+}
+
 const CASES: readonly (BrokenWorld & { readonly world: Facts })[] = [
   { world: LIVES, judge: 'release-once', wrong: 'two RELEASE entries of one reservation', claim: /2 times: so many RELEASE entries are in the ledger/, edit: (draft) => {
     draft.postgres.ledger.push({ ...found(draft.postgres.ledger, (entry) => entry.type === 20), ledgerId: '1', idempotencyKey: 'RELEASE:again' });
@@ -110,7 +118,21 @@ const CASES: readonly (BrokenWorld & { readonly world: Facts })[] = [
   { world: LIVES, judge: 'dead-letters-accounted', wrong: 'a dead letter without a cause', claim: /has no cause/, edit: (draft) => { nth(draft.kafka.deadLetters, 0).cause = ''; } },
   { world: LIVES, judge: 'dead-letters-accounted', wrong: 'a dead letter of a place beyond the end', claim: /that the topic does not have/, edit: (draft) => { nth(draft.kafka.deadLetters, 0).originOffset = '9999'; } },
   { world: LIVES, judge: 'dead-letters-accounted', wrong: 'a dead letter of an unknown topic', claim: /none of the run/, edit: (draft) => { nth(draft.kafka.deadLetters, 0).originTopic = 'other'; } },
-  { world: LIVES, judge: 'dead-letters-accounted', wrong: 'a dead letter worked off without an end of its reservation', claim: /has no end/, edit: (draft) => { Object.assign(nth(draft.postgres.deadLetters, 0), { status: 20, resolution: 'RELEASED' }); } },
+  { world: LIVES, judge: 'dead-letters-accounted', wrong: 'a dead letter worked off without an end of its reservation', claim: /has no end/, edit: (draft) => {
+    const { reservationId } = nth(draft.postgres.deadLetters, 0);
+    draft.postgres.reservations = draft.postgres.reservations.filter((row) => row.reservationId !== reservationId);
+  } },
+  { world: LIVES, judge: 'no-lost-reservation', wrong: 'a reservation that still waits for a human', claim: /waits for a human \(MANUAL_REQUIRED\)/, edit: (draft) => {
+    found(draft.postgres.reservations, (row) => row.failureCode === 'REJECTED_BY_HAND').status = 60;
+  } },
+  { world: LIVES, judge: 'no-lost-reservation', wrong: 'a reservation whose only message is an open dead letter', claim: /is a dead letter that nobody has worked off/, edit: (draft) => { openLetter(draft); } },
+  { world: LIVES, judge: 'no-lost-reservation', wrong: 'the same, not drained, with nobody left who would read it', claim: /is a dead letter that nobody has worked off/, edit: (draft) => {
+    openLetter(draft);
+    draft.settle.drainedUs = null;
+  } },
+  { world: LIVES, judge: 'legal-state-path', wrong: 'a reservation that somebody ended who had not been asked', claim: /went from PENDING_DB \(0\) to EXPIRED \(50\)/, edit: (draft) => {
+    for (const transaction of draft.commitLog.transactions) transaction.changes = transaction.changes.filter((change) => change.table !== 'inventory_reservation' || change.row['status'] !== '60');
+  } },
   { world: WITHDRAWN, judge: 'stock-conservation', wrong: 'a unit back on sale that should have left it', edit: (draft) => { found(draft.postgres.tokens, (token) => token.status === 30).status = 0; } },
   { world: WITHDRAWN_ROW, judge: 'stock-conservation', wrong: 'a unit of row stock back on sale that should have left it', claim: /units are allocated while/, edit: (draft) => {
     const [bucket] = draft.postgres.inventory;

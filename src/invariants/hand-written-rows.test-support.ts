@@ -176,6 +176,13 @@ export class HandWrittenRows {
     this.#letterRows.push({ ...letter, deadLetterId: `${letter.originTopic}/${String(place.partition)}/${place.offset}`, status: 0, resolution: null });
   }
 
+  /** The undertaker has ended the reservation: the first letter says how, later ones find it ended. */
+  workOffLetters(names: Names): void {
+    for (const [index, row] of this.#letterRows.filter(({ reservationId }) => reservationId === names.reservationId).entries()) {
+      Object.assign(row, { status: 20, resolution: index === 0 ? 'RELEASED' : 'ALREADY_ENDED' });
+    }
+  }
+
   /** Takes a unit (10), gives it back (20) or marks it sold (30), with its ledger entry. Returns the token and the changes. */
   move(names: Names, type: 10 | 20 | 30, tokenId: string | null): { readonly tokenId: string | null; readonly changes: readonly RowChange[] } {
     const by = type === 10 ? 1 : type === 20 ? -1 : 0;

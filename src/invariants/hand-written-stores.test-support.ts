@@ -9,7 +9,8 @@ import type { RedisFacts, RedisRecord, RowChange } from '../facts/store-facts.js
 import { HandWrittenRows, PRICE, uuid, type Names } from './hand-written-rows.test-support.js';
 
 /**
- * How a reservation ends. Without an order: `rejected` by the consumer, `closed` by the scanner and never sent, `manual` for a human, `deadLetter` given up on.
+ * How a reservation ends. Without an order: `rejected` by the consumer, `closed` by the scanner and never sent, `manual` by a human whom it waited for, `deadLetter`
+ * given up on and closed by the undertaker.
  * With one: `ordered` and unpaid, `paid`, `cancelled` by its user, `expired`, `latePaid` after it expired, `paidTwice`, `mismatched` by a wrong amount,
  * `refunded` after it was paid.
  */
@@ -119,18 +120,25 @@ export class HandWrittenStores {
     else if (made.fate === 'manual') {
       this.rows.commit(atUs, [this.rows.reservation(made, 'insert', 0, null, null, atUs)]);
       this.rows.commit(atUs + 1_000, [this.rows.reservation(made, 'update', 60, null, 'RECOVERY_DEADLINE', atUs + 1_000)]);
+      this.#at(Math.max(atUs + ACT_US, made.reservedUs + this.#endsAfterUs), (laterUs) => { this.#end(made, 50, 'REJECTED_BY_HAND', 'RESERVATION_RELEASED', laterUs, [], 'update'); });
     } else this.#consume(made, atUs);
   }
 
   #consume(made: Made, atUs: number): void {
     const places = Array.from({ length: made.twice ? 2 : 1 }, () => this.rows.send(made));
-    if (made.fate === 'deadLetter') for (const place of places) this.rows.giveUp(made, place, atUs);
+    if (made.fate === 'deadLetter') {
+      for (const place of places) this.rows.giveUp(made, place, atUs);
+      this.#at(atUs + ACT_US, (laterUs) => {
+        this.rows.workOffLetters(made);
+        this.#end(made, 50, 'REJECTED_UNPROCESSABLE', 'RESERVATION_RELEASED', laterUs, []);
+      });
+    }
     else if (made.fate === 'rejected') this.#end(made, 20, 'REJECTED_EXPIRED', 'RESERVATION_REJECTED', atUs, [this.rows.receive(made, 'REJECTED_EXPIRED', null)]);
     else this.#order(made, atUs);
   }
 
-  #end(made: Made, status: number, failureCode: string | null, event: string, atUs: number, before: readonly RowChange[]): void {
-    this.rows.commit(atUs, [...before, this.rows.reservation(made, 'insert', status, null, failureCode, atUs), this.rows.announce(made, event, 1, atUs, null, true)]);
+  #end(made: Made, status: number, failureCode: string | null, event: string, atUs: number, before: readonly RowChange[], row: 'insert' | 'update' = 'insert'): void {
+    this.rows.commit(atUs, [...before, this.rows.reservation(made, row, status, null, failureCode, atUs), this.rows.announce(made, event, 1, atUs, null, true)]);
     this.#show(made, status === 20 ? 'R' : 'L', null, atUs, true, true);
   }
 

@@ -98,6 +98,14 @@ const LEGAL: readonly LegalChange[] = [
     const insert = found(changes, (change) => change.table === 'orders');
     changes.push({ ...insert, row: { ...insert.row, order_id: '1' } }, { table: 'orders', kind: 'delete', row: { order_id: '1' } });
   } },
+  { odd: 'a forged message among the dead letters, which no buyer waits for', judge: 'no-lost-reservation', edit: (draft) => {
+    const forged = { ...nth(draft.kafka.orders, 0), offset: '77', reservationId: 'ffffffff-0000-7000-8000-000000000001', messageId: 'ffffffff-0000-7000-8000-000000000002' };
+    draft.kafka.orders.push(forged);
+    draft.kafka.deadLetters.push({
+      partition: 0, offset: '0', appendedAtMs: forged.appendedAtMs, originTopic: draft.run.namespace.ordersTopic, originPartition: forged.partition, originOffset: '77',
+      messageId: forged.messageId, reservationId: forged.reservationId, cause: 'REFUSED', attempts: 3,
+    });
+  } },
   { odd: 'a second reservation of one request, refused without a row', judge: 'no-lost-reservation', edit: secondReservation },
   { odd: 'the Inbox row of a second reservation of one request', judge: 'inbox-once', edit: secondReservation },
   { odd: 'the event of a second reservation of one request', judge: 'outbox-complete', edit: secondReservation },

@@ -80,6 +80,21 @@ describe('not drained', () => {
     }))).toBe('unknown');
   });
 
+  it('a dead letter that nobody has read yet is not open for good', () => {
+    expect(outcomeOf('no-lost-reservation', undrained((draft) => {
+      const { reservationId, requestId } = openOrder(draft);
+      const record = found(draft.kafka.orders, (message) => message.reservationId === reservationId);
+      draft.postgres.orders = draft.postgres.orders.filter((row) => row.reservationId !== reservationId);
+      draft.postgres.reservations = draft.postgres.reservations.filter((row) => row.requestId !== requestId);
+      draft.postgres.inbox = draft.postgres.inbox.filter((row) => row.reservationId !== reservationId);
+      draft.kafka.deadLetters.push({
+        partition: 0, offset: '0', appendedAtMs: record.appendedAtMs, originTopic: draft.run.namespace.ordersTopic, originPartition: record.partition, originOffset: record.offset,
+        messageId: record.messageId, reservationId, cause: 'REFUSED', attempts: 3,
+      });
+      Object.assign(nth(draft.kafka.deadLettersBounds, 0), { endOffset: '1', committedOffset: '0' });
+    }))).toBe('unknown');
+  });
+
   it('an event that is still unsent is not missing, a DEAD one is', () => {
     expect(outcomeOf('outbox-complete', undrained((draft) => { nth(draft.postgres.outbox, 0).status = 30; }))).toBe('unknown');
     expect(outcomeOf('outbox-complete', undrained((draft) => { nth(draft.postgres.outbox, 0).status = 40; }))).toBe('violated');

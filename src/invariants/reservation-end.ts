@@ -48,9 +48,14 @@ function endWithoutRow(facts: Facts, reservationId: string): ReservationEnd {
   return reservationsInDeadLetters(facts).has(reservationId) ? { end: 'dead-letter' } : { end: 'none' };
 }
 
-/** It needs nobody any more, or it stands where somebody is bound to see it. */
-export function isAccountedFor({ end }: ReservationEnd): boolean {
-  return end === 'order' || end === 'refused' || end === 'released' || end === 'manual' || end === 'dead-letter';
+/** It needs nobody any more. */
+export function hasEnded({ end }: ReservationEnd): boolean {
+  return end === 'order' || end === 'refused' || end === 'released';
+}
+
+/** … or it stands where somebody is bound to see it. */
+export function isAccountedFor(end: ReservationEnd): boolean {
+  return hasEnded(end) || end.end === 'manual' || end.end === 'dead-letter';
 }
 
 /**

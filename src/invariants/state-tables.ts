@@ -33,8 +33,8 @@ export const RESERVATION_STATES: StateTable = {
     0: 'PENDING_DB', 10: 'ORDERED', 20: 'REJECTED', 30: 'RELEASE_PENDING', 40: 'RELEASED', 50: 'EXPIRED', 60: 'MANUAL_REQUIRED',
   },
   initial: [0, 10, 20, 50],
-  // 30 is a refund under way; 60 waits for a human, who may end it without an order.
-  edges: { 0: [10, 20, 50, 60], 10: [30, 40], 30: [40], 60: [40, 50] },
+  // 30 is a refund under way; 60 waits for a human, who ends it without an order: there is none that could be released.
+  edges: { 0: [10, 20, 60], 10: [30, 40], 30: [40], 60: [50] },
 };
 
 /** CLAIMED = unpaid, SOLD = paid, back to AVAILABLE = resold, RELEASED = withdrawn from sale for good (DESIGN §4). */

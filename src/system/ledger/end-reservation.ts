@@ -1,8 +1,10 @@
-/** Ends a reservation that has no order: closes it, or hands it over to a human. Both inside of a transaction of the caller's. */
+/** Ends a reservation that has no order: closes it, hands it over to a human, or does what the human decided. All inside of a transaction of the caller's. */
 import { v7 as uuidv7 } from 'uuid';
 
+import type { ReservationId } from '../../domain/ids.js';
 import type { OrderEvent } from '../../domain/order-event.js';
-import { EventType, type OrderResult } from '../../domain/reason-codes.js';
+import { EventType, OrderResult } from '../../domain/reason-codes.js';
+import { ReservationStatus } from '../../domain/status-codes.js';
 import type { ClosedReservation } from './ledger-port.js';
 import { insertEvents } from './stage-outcome.js';
 import type { Transaction } from './transaction.js';
@@ -45,13 +47,45 @@ export async function handOverReservation(transaction: Transaction, reservation:
   return own.count > 0 ? 'already-there' : 'request-taken';
 }
 
-function releaseEvent(reservation: ClosedReservation, reason: OrderResult): OrderEvent {
+/** `not-waiting`: it has an order, or is under way; nothing was changed. */
+export type EndedByHand = 'released' | 'ended-before' | 'not-waiting' | 'not-known';
+
+/**
+ * Ends a reservation that waits for a human: its row EXPIRED, and the Outbox row that gives its unit back. Once, whatever is repeated: only a row in
+ * MANUAL_REQUIRED moves, and the event's key lets it be written once.
+ */
+export async function endByHand(transaction: Transaction, eventsTopic: string, reservationId: ReservationId): Promise<EndedByHand> {
+  const { rows } = await transaction.run<ManualRow>('end_manual_reservation', [reservationId, OrderResult.REJECTED_BY_HAND]);
+  const [row] = rows;
+  if (row === undefined) {
+    const own = await transaction.run<{ status: number }>('find_reservation_states', [[reservationId]]);
+    const status = own.rows[0]?.status;
+    if (status === undefined) return 'not-known';
+    return ENDED.has(status) ? 'ended-before' : 'not-waiting';
+  }
+  const { request_id: requestId, activity_id: activityId, sku_id: skuId, user_id: userId, version } = row;
+  await insertEvents(transaction, eventsTopic, [releaseEvent({ reservationId, requestId, sku: { activityId, skuId }, userId }, OrderResult.REJECTED_BY_HAND, Number(version))]);
+  return 'released';
+}
+
+interface ManualRow {
+  readonly request_id: string;
+  readonly activity_id: string;
+  readonly sku_id: string;
+  readonly user_id: string;
+  readonly version: string;
+}
+
+const ENDED: ReadonlySet<number> = new Set([ReservationStatus.REJECTED, ReservationStatus.RELEASED, ReservationStatus.EXPIRED]);
+
+/** `version`: of the row as this transaction leaves it. */
+function releaseEvent(reservation: Pick<ClosedReservation, 'reservationId' | 'requestId' | 'sku' | 'userId'>, reason: OrderResult, version = 1): OrderEvent {
   return {
     schemaVersion: 1,
     eventId: uuidv7(),
     type: EventType.RESERVATION_RELEASED,
     aggregateId: reservation.reservationId,
-    aggregateVersion: 1,
+    aggregateVersion: version,
     reservationId: reservation.reservationId,
     requestId: reservation.requestId,
     activityId: reservation.sku.activityId,

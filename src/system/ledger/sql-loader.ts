@@ -13,7 +13,7 @@ export const COMMAND_NAMES = [
   'allocate_row_stock', 'lock_row_stock', 'claim_tokens', 'any_free_token', 'lock_sku_queue', 'set_order_tokens',
   'insert_outbox', 'insert_closed_reservation', 'find_request_state', 'units_may_return', 'find_reservation_states',
   'recover_outbox_leases', 'claim_outbox', 'mark_outbox_sent', 'mark_outbox_failed', 'count_outbox',
-  'hand_over_reservation', 'count_manual_reservations', 'list_manual_reservations',
+  'hand_over_reservation', 'end_manual_reservation', 'count_manual_reservations', 'list_manual_reservations',
   'insert_dead_letter', 'resolve_dead_letter', 'lock_open_dead_letter', 'list_dead_letters', 'count_dead_letters',
   'delete_old_inbox', 'archive_outbox', 'archive_callbacks',
   'load_order', 'lock_reservations_of_orders', 'find_expired_orders', 'expire_orders', 'cancel_order', 'start_paying_order', 'pay_order',
