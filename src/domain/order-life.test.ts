@@ -6,7 +6,7 @@ import { OrderModel } from './order-model.test-support.js';
 
 const rules = fc.record({ stock: fc.integer({ min: 0, max: 4 }), restockOnCancel: fc.boolean(), rebuyAfterCancel: fc.boolean() });
 const step = fc.record({
-  what: fc.constantFrom('reserve', 'reserve', 'deliver', 'deliver', 'deliver', 'lapse', 'start-paying', 'pay', 'pay', 'cancel', 'expire', 'request-refund', 'request-refund', 'complete-refund', 'complete-refund', 'project'),
+  what: fc.constantFrom('reserve', 'reserve', 'deliver', 'deliver', 'deliver', 'lapse', 'hand-over', 'end-by-hand', 'start-paying', 'pay', 'pay', 'cancel', 'expire', 'request-refund', 'request-refund', 'complete-refund', 'complete-refund', 'project'),
   user: fc.nat(3),
   purchase: fc.nat(3),
   trade: fc.nat(1),
@@ -21,6 +21,8 @@ function take(model: OrderModel, { what, user, purchase, trade }: { readonly wha
   const index = purchase % model.purchases.length;
   if (what === 'deliver') model.deliver(index);
   else if (what === 'lapse') model.lapse(index);
+  else if (what === 'hand-over') model.handOver(index);
+  else if (what === 'end-by-hand') model.endByHand(index);
   else if (what === 'start-paying') model.startPaying(index);
   else if (what === 'pay') model.pay(index, trade);
   else if (what === 'cancel') model.cancel(index);
@@ -31,17 +33,21 @@ function take(model: OrderModel, { what, user, purchase, trade }: { readonly wha
 }
 
 test('oversell and conservation after every step', () => {
-  const reached = new Set<number | null>();
+  const [reached, ends] = [new Set<number | null>(), new Set<number | null>()];
   fc.assert(fc.property(rules, fc.array(step, { minLength: 15, maxLength: 60 }), (given, steps) => {
     const model = new OrderModel(given);
     for (const one of steps) {
       take(model, one);
       model.check();
     }
-    for (const { order } of model.purchases) reached.add(order);
+    for (const { order, reservation } of model.purchases) {
+      reached.add(order);
+      ends.add(reservation);
+    }
   }), { numRuns: 1_000 });
   // Else the property would say nothing.
   expect(reached).toEqual(new Set([null, 10, 20, 30, 40, 50, 60]));
+  expect(ends).toEqual(new Set([null, 10, 20, 30, 40, 50, 60]));
 }, 60_000);
 
 test('the model can fail: a table that let a paid order be cancelled would be caught', () => {

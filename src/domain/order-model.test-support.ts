@@ -95,6 +95,18 @@ export class OrderModel {
     this.#go('lapse', this.#at(index));
   }
 
+  /** Nobody can tell its end in time: it waits for a human, and no message makes an order of it any more. */
+  handOver(index: number): void {
+    const purchase = this.#at(index);
+    if (purchase.reservation === null) this.#go('arrive', purchase);
+    this.#go('hand-over', purchase);
+  }
+
+  /** The human has decided. */
+  endByHand(index: number): void {
+    this.#go('end-by-hand', this.#at(index));
+  }
+
   /** Money of a trade; `trade` counts the trades of the order, and one that is known is a repeat. */
   pay(index: number, trade: number): void {
     const purchase = this.#at(index);
@@ -159,7 +171,7 @@ export class OrderModel {
     expect(confirmed + reserved).toBeLessThanOrEqual(stock);
     expect(this.available + reserved + confirmed + withdrawn).toBe(stock);
     // Redis lags behind and never ahead: what it would still sell is never more than what is there or on its way back.
-    const inFlight = count(({ reservation }) => reservation === null);
+    const inFlight = count(({ reservation }) => reservation === null || reservation === ReservationStatus.MANUAL_REQUIRED);
     expect(this.redisStock).toBeLessThanOrEqual(this.available - inFlight);
     for (const purchase of this.purchases) this.#checkOne(purchase);
     const live = this.purchases.filter(({ order }) => order !== null && !orderHasEnded(order)).map(({ user }) => user);

@@ -12,6 +12,7 @@ export const DIFFERENCE_KINDS = {
   'ended-row-without-redis-record': 'a reservation has ended in PostgreSQL and Redis has no record of its request',
   'redis-record-of-another-reservation': 'Redis tells an ended reservation of a request that PostgreSQL knows by another one',
   'redis-order-without-row': 'Redis says ordered and PostgreSQL does not know the reservation',
+  'ids-disagree': 'Redis, the topic and PostgreSQL know one reservation by different requests, users or messages; nothing repairs this by itself',
   'redis-state-behind': 'Redis tells an older state than PostgreSQL',
   'redis-record-damaged': 'a record in Redis that cannot be read',
   'released-in-pg-held-in-redis': 'the unit was given back in PostgreSQL and is still taken in Redis',

@@ -170,3 +170,13 @@ export function arrivalKindAt(plan: ArrivalPlan, index: number): ArrivalKind {
   if (kind === undefined) throw new Error(`arrival ${String(index)} has kind ${String(plan.kind[index])}`);
   return kind;
 }
+
+/** The arrival whose permit this one shows; its own but for bots that replay one. */
+export function permitAt(plan: ArrivalPlan, index: number): number {
+  return plan.permitOf[index] ?? index;
+}
+
+/** Nonce of the permit that was made for this arrival: different for each, the same on every machine. */
+export function nonceAt({ seed }: Pick<LoadSpec, 'seed'>, permit: number): string {
+  return `lab-${String(seed)}-${String(permit).padStart(7, '0')}`;
+}

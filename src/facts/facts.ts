@@ -4,6 +4,7 @@
 import type { Namespace } from '../domain/namespace.js';
 import type { Strategies } from '../domain/role-config.js';
 import type { RoleInstance } from '../domain/roles.js';
+import type { ChannelBooks } from './channel-books.js';
 import type { FaultRecord } from './fault-record.js';
 import type { HistoryFacts } from './history.js';
 import type { LoadSpec } from './load-spec.js';
@@ -117,4 +118,6 @@ export interface Facts {
   readonly metrics: Evidence<MetricsFacts>;
   /** In the order of the gateways' logs; empty where there is no waiting room. */
   readonly lottery: Evidence<readonly LotteryDraw[]>;
+  /** Of the payment channel that the clients pay at; empty where nobody pays. */
+  readonly channel: Evidence<ChannelBooks>;
 }

@@ -36,6 +36,8 @@ export interface RedisFacts {
   readonly records: readonly RedisRecord[];
   readonly users: readonly { readonly userId: UserId; readonly requestId: RequestId }[];
   readonly pending: readonly RequestId[];
+  /** Nonces of permits, by the book that the gateways share: who spent whose. */
+  readonly permits: readonly { readonly userId: UserId; readonly nonce: string; readonly requestId: RequestId }[];
   /** Fields that could not be parsed, and keys under the prefix that nobody knows. */
   readonly problems: readonly string[];
   readonly runId: string;

@@ -14,6 +14,11 @@ function paymentIn(draft: Draft, status: number): Draft['postgres']['payments'][
   return found(draft.postgres.payments, (payment) => payment.status === status);
 }
 
+/** A payment that came when its order had ended, and went back. */
+function lateRefund(draft: Draft): Draft['postgres']['payments'][number] {
+  return found(draft.postgres.payments, (row) => row.status === 50 && draft.postgres.orders.some((order) => order.orderId === row.orderId && order.status === 40));
+}
+
 function toldBy(draft: Draft, code: string): Draft['history']['payerTellings'][number] {
   return found(draft.history.payerTellings, (told) => told.code === code);
 }
@@ -95,6 +100,56 @@ const CASES: readonly (BrokenWorld & { readonly world: Facts })[] = [
   { world: LIVES, judge: 'paid-never-cancelled', wrong: 'money that was acknowledged and is booked nowhere', claim: /the money is booked nowhere/, edit: (draft) => { draft.postgres.unmatchedPayments.pop(); } },
   { world: LIVES, judge: 'paid-never-cancelled', wrong: 'money booked as less than it was', claim: /brought 9899 and is booked as 1/, edit: (draft) => {
     for (const row of draft.postgres.unmatchedPayments) row.amount = '1';
+  } },
+  ...([[20, 'calls itself done'], [40, 'was given up \\(DEAD\\)'], [50, 'was cancelled']] as const).flatMap(([status, words]) => (['paid-never-cancelled', 'money-accounted'] as const).map((judge): BrokenWorld & { readonly world: Facts } => ({
+    world: LIVES, judge, wrong: `a refund whose task is over (${String(status)}) and whose money is not back`, claim: new RegExp(`the task that was to make it ${words}`), edit: (draft) => {
+      const payment = lateRefund(draft);
+      payment.status = 40;
+      for (const task of draft.postgres.compensations) if (task.orderId === payment.orderId) task.status = status;
+      draft.channel.refunds = draft.channel.refunds.filter((refund) => refund.tradeNo !== payment.tradeNo);
+    },
+  }))),
+  { world: LIVES, judge: 'money-accounted', wrong: 'a refund that waits although the system was drained', claim: /although the system was drained/, edit: (draft) => {
+    const payment = lateRefund(draft);
+    payment.status = 40;
+    for (const task of draft.postgres.compensations) if (task.orderId === payment.orderId) task.status = 30;
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'a payment paid back under two keys', claim: /was paid back 2 times, under the keys/, edit: (draft) => {
+    draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), refundId: ELSEWHERE });
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'a payment paid back under a key that is not its own', claim: /which keeps nobody from paying it back again/, edit: (draft) => { nth(draft.channel.refunds, 0).refundId = ELSEWHERE; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money booked for an order of somebody else', claim: /was paid for order 77 and is booked for order/, edit: (draft) => { for (const charge of draft.channel.charges) charge.orderId = '77'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'more paid back than was paid', claim: /went back 99999 CNY/, edit: (draft) => { nth(draft.channel.refunds, 0).amount = '99999'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'a part of the money kept', claim: /went back 1 CNY/, edit: (draft) => { nth(draft.channel.refunds, 0).amount = '1'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'another currency paid back', claim: /went back \d+ USD/, edit: (draft) => { nth(draft.channel.refunds, 0).currency = 'USD'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'a refund that the channel never heard of', claim: /the channel was never asked for its money/, edit: (draft) => { draft.channel.refunds.shift(); } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money asked back that nobody paid', claim: /the channel has never had it/, edit: (draft) => { draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), tradeNo: 't-never', effect: 'refused' }); } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'the money of a paid order paid back', claim: /the channel has paid its money back/, edit: (draft) => {
+    const payment = paymentIn(draft, 20);
+    draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), refundId: payment.paymentId, tradeNo: payment.tradeNo ?? '' });
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'the money of a late payment kept', claim: /and its order is CANCELLED \(40\): its money is kept/, edit: (draft) => {
+    const payment = lateRefund(draft);
+    payment.status = 20;
+    draft.channel.refunds = draft.channel.refunds.filter((refund) => refund.tradeNo !== payment.tradeNo);
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money taken and called failed', claim: /is FAILED \(30\), and the channel has taken its money/, edit: (draft) => { paymentIn(draft, 20).status = 30; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money acknowledged and booked nowhere', claim: /whose callback was acknowledged, and it is booked nowhere/, edit: (draft) => { draft.postgres.unmatchedPayments.pop(); } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money that nobody asked for, of a payment that was started', claim: /in state UNKNOWN \(10\), and it is booked nowhere/, edit: (draft) => {
+    const payment = paymentIn(draft, 20);
+    draft.history.payerTellings = draft.history.payerTellings.filter((told) => told.channelTradeNo !== payment.tradeNo);
+    Object.assign(payment, { status: 10, tradeNo: null, callbackId: null });
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money booked that the channel never took', claim: /which the channel has never taken/, edit: (draft) => { drop(draft.channel.charges, found(draft.channel.charges, (charge) => charge.tradeNo === paymentIn(draft, 20).tradeNo)); } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money kept as unmatched that the channel never took', claim: /stands among the unmatched payments, and the channel has never taken it/, edit: (draft) => {
+    const [kept] = draft.postgres.unmatchedPayments;
+    draft.channel.charges = draft.channel.charges.filter((charge) => charge.tradeNo !== kept?.tradeNo);
+  } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'a payment booked over another amount', claim: /and is booked as 1 CNY/, edit: (draft) => { paymentIn(draft, 20).amount = '1'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'an unmatched payment kept over another amount', claim: /is kept as unmatched over 1/, edit: (draft) => { nth(draft.postgres.unmatchedPayments, 0).amount = '1'; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'an unmatched payment that went back and is still open', claim: /still stands among the unmatched payments/, edit: (draft) => {
+    const { tradeNo, amount } = nth(draft.postgres.unmatchedPayments, 0);
+    draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), refundId: ELSEWHERE, tradeNo, amount });
   } },
   { world: LIVES, judge: 'honest-answers', wrong: 'a payer told PAID before the commit', claim: /became PAID \(30\) at least/, edit: (draft) => { toldBy(draft, 'PAID').answeredUs = draft.run.clock.atStart.monoUs; } },
   { world: LIVES, judge: 'honest-answers', wrong: 'a payer told PAID of an order that was never paid', claim: /the order was never PAID/, edit: (draft) => { toldBy(draft, 'UNMATCHED').code = 'PAID'; } },

@@ -138,6 +138,7 @@ export function handWrittenFacts(given: Partial<WorldOptions> = {}): Facts {
     settle: present({ healedUs: endUs - 18_000_000, drainedUs: endUs - 17_000_000, boundMs: 10_000, open: [], quiesced: true, quiesceProblems: [] }),
     metrics: present({}),
     lottery: present([]),
+    channel: present(stores.channelBooks()),
   };
 }
 

@@ -3,6 +3,7 @@
  * the right system would. Units and marks that come back are there for whoever asks later.
  */
 import type { AnswerCode } from '../domain/reason-codes.js';
+import type { ChannelBooks, ChannelCharge, ChannelRefund } from '../facts/channel-books.js';
 import type { RunFacts } from '../facts/facts.js';
 import type { PayerTelling } from '../facts/history.js';
 import type { RedisFacts, RedisRecord, RowChange } from '../facts/store-facts.js';
@@ -54,6 +55,8 @@ function paymentIdOf(made: Made): string {
 export class HandWrittenStores {
   readonly rows: HandWrittenRows;
   readonly payerTellings: PayerTelling[] = [];
+  readonly #charges: ChannelCharge[] = [];
+  readonly #refunds: ChannelRefund[] = [];
   readonly #run: RunFacts;
   readonly #endsAfterUs: number;
   readonly #records: Made['record'][] = [];
@@ -173,11 +176,22 @@ export class HandWrittenStores {
 
   #tell(made: Made, act: PayerTelling['act'], code: NonNullable<PayerTelling['code']>, atUs: number, tradeNo: string | null = null, amount = PRICE): void {
     const callback = act === 'callback';
+    if (callback && tradeNo !== null) {
+      this.#charges.push({ tradeNo, provider: 'fake', paymentId: made.fate === 'mismatched' || tradeNo !== `t-${made.orderId}` ? null : paymentIdOf(made), orderId: made.orderId, amount, currency: 'CNY', takenUs: atUs - 4_000 });
+    }
     this.payerTellings.push({
       kind: act === 'cancel' ? 'cancel' : 'payment', act, arrival: made.arrival, userId: made.userId, orderId: made.orderId, channelTradeNo: tradeNo,
       callbackId: callback ? `c-${String(tradeNo)}` : null, amountMinor: callback ? amount : null, channelSays: callback ? 'SUCCEEDED' : null, askedUs: atUs - 3_000,
       answeredUs: atUs + 3_000, httpStatus: code === 'PAYING' ? 201 : 200, code, reason: null,
     });
+  }
+
+  #payBack(paymentId: string, tradeNo: string, atUs: number): void {
+    this.#refunds.push({ refundId: paymentId, tradeNo, amount: PRICE, currency: 'CNY', askedUs: atUs - 5_000, effect: 'paid-back' });
+  }
+
+  channelBooks(): ChannelBooks {
+    return { charges: this.#charges, refunds: this.#refunds };
   }
 
   #startPaying(made: Made, paymentId: string, atUs: number): void {
@@ -208,7 +222,10 @@ export class HandWrittenStores {
     rows.commit(atUs, [rows.payment(paymentId, made.orderId, 40, { tradeNo, callbackId: `c-${tradeNo}` }, atUs)]);
     rows.refundTask(made, paymentId, atUs);
     this.#tell(made, 'callback', 'REFUND_PENDING', atUs, tradeNo);
-    this.#at(atUs + ACT_US, (laterUs) => { rows.commit(laterUs, [rows.payment(paymentId, made.orderId, 50, null, laterUs)]); });
+    this.#at(atUs + ACT_US, (laterUs) => {
+      this.#payBack(paymentId, tradeNo, laterUs);
+      rows.commit(laterUs, [rows.payment(paymentId, made.orderId, 50, null, laterUs)]);
+    });
   }
 
   #payLate(made: Made, endsUs: number): void {
@@ -236,6 +253,7 @@ export class HandWrittenStores {
     ]);
     rows.refundTask(made, paymentId, atUs);
     this.#at(atUs + ACT_US, (laterUs) => {
+      this.#payBack(paymentId, `t-${made.orderId}`, laterUs);
       this.#release(made, laterUs, [rows.payment(paymentId, made.orderId, 50, null, laterUs), rows.moveOrder(made.orderId, { status: 50 }, laterUs)], []);
     });
   }
@@ -254,7 +272,7 @@ export class HandWrittenStores {
 
   redisFacts(): RedisFacts {
     return {
-      stock: this.#stock, meta: { epoch: '1' }, records: this.#records, pending: [], problems: [], runId: 'hand',
+      stock: this.#stock, meta: { epoch: '1' }, records: this.#records, pending: [], permits: [], problems: [], runId: 'hand',
       users: [...this.#users].map(([userId, requestId]) => ({ userId, requestId })),
     };
   }

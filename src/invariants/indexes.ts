@@ -1,5 +1,6 @@
 /** Lookups over the stores' facts, made once per facts. Missing evidence gives empty maps: whether that matters is the judge's business. */
 import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
+import { NO_BOOKS, type ChannelBooks } from '../facts/channel-books.js';
 import type { Facts } from '../facts/facts.js';
 import type { Evidence, KafkaFacts, OrderLogRecord, OrderRow, OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow } from '../facts/store-facts.js';
 import { rememberedPerFacts } from './remembered.js';
@@ -7,7 +8,7 @@ import { rememberedPerFacts } from './remembered.js';
 const NO_KAFKA: KafkaFacts = {
   orders: [], events: [], closes: [], deadLetters: [], malformed: [], ordersBounds: [], eventsBounds: [], closesBounds: [], deadLettersBounds: [],
 };
-const NO_REDIS: RedisFacts = { stock: null, meta: {}, records: [], users: [], pending: [], problems: [], runId: '' };
+const NO_REDIS: RedisFacts = { stock: null, meta: {}, records: [], users: [], pending: [], permits: [], problems: [], runId: '' };
 const NO_POSTGRES: PostgresFacts = {
   orders: [], reservations: [], inventory: [], tokens: [], ledger: [], inbox: [], outbox: [], compensations: [], payments: [],
   unmatchedPayments: [], deadLetters: [], itemMismatches: [],
@@ -27,6 +28,10 @@ export function redisOf(facts: Facts): RedisFacts {
 
 export function postgresOf(facts: Facts): PostgresFacts {
   return valueOr(facts.postgres, NO_POSTGRES);
+}
+
+export function channelOf(facts: Facts): ChannelBooks {
+  return valueOr(facts.channel, NO_BOOKS);
 }
 
 /** Groups in the order found; a key that occurs twice keeps both. */

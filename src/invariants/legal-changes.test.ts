@@ -1,6 +1,6 @@
 /** Things that look odd and are allowed: a judge that alarms on these cries wolf. */
 import { describe, expect, it } from 'vitest';
-import { arrivalTold, changesOf, found, hexAt, judged, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { arrivalTold, changesOf, found, hexAt, judged, LIVES, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
 import { edited } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
@@ -97,6 +97,18 @@ const LEGAL: readonly LegalChange[] = [
     const { changes } = nth(draft.commitLog.transactions, 0);
     const insert = found(changes, (change) => change.table === 'orders');
     changes.push({ ...insert, row: { ...insert.row, order_id: '1' } }, { table: 'orders', kind: 'delete', row: { order_id: '1' } });
+  } },
+  { odd: 'a refund that was asked for again under the same key', judge: 'money-accounted', world: LIVES, edit: (draft) => {
+    draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), effect: 'repeated' });
+  } },
+  { odd: 'an unmatched payment that a human has paid back', judge: 'money-accounted', world: LIVES, edit: (draft) => {
+    const row = nth(draft.postgres.unmatchedPayments, 0);
+    draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), refundId: 'by-hand', tradeNo: row.tradeNo, amount: row.amount });
+    row.status = 20;
+  } },
+  { odd: 'one trade told of two orders', judge: 'money-accounted', world: LIVES, edit: (draft) => {
+    const payment = found(draft.postgres.payments, (row) => row.status === 20);
+    draft.postgres.unmatchedPayments.push({ ...nth(draft.postgres.unmatchedPayments, 0), unmatchedId: 'again', tradeNo: payment.tradeNo ?? '', amount: payment.amount, reason: 'TRADE_OF_ANOTHER_ORDER' });
   } },
   { odd: 'a forged message among the dead letters, which no buyer waits for', judge: 'no-lost-reservation', edit: (draft) => {
     const forged = { ...nth(draft.kafka.orders, 0), offset: '77', reservationId: 'ffffffff-0000-7000-8000-000000000001', messageId: 'ffffffff-0000-7000-8000-000000000002' };

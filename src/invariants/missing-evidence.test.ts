@@ -1,7 +1,7 @@
 /** What is missing, incomplete or contradictory is never green, and never a violation either. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../facts/facts.js';
-import { cancelledOrder, changesOf, drop, ELSEWHERE, found, judged, nth, openOrder, ROW, TOKEN } from './broken-world.test-support.js';
+import { cancelledOrder, changesOf, drop, ELSEWHERE, found, judged, LIVES, nth, openOrder, ROW, TOKEN } from './broken-world.test-support.js';
 import { edited, without, type Draft } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 import { INVARIANTS } from './registry.js';
@@ -92,6 +92,29 @@ describe('not drained', () => {
         messageId: record.messageId, reservationId, cause: 'REFUSED', attempts: 3,
       });
       Object.assign(nth(draft.kafka.deadLettersBounds, 0), { endOffset: '1', committedOffset: '0' });
+    }))).toBe('unknown');
+  });
+
+  it('a refund that somebody is at work on is not lost yet, and money that may still be asked for neither', () => {
+    const open = (edit: (draft: Draft) => void): string => outcomeOf('money-accounted', edited(LIVES, (draft) => {
+      draft.settle.drainedUs = null;
+      edit(draft);
+    }));
+    expect(open((draft) => {
+      const payment = found(draft.postgres.payments, (row) => row.status === 50);
+      payment.status = 40;
+      for (const task of draft.postgres.compensations) if (task.idempotencyKey.includes(payment.paymentId)) task.status = 30;
+    })).toBe('unknown');
+    expect(open((draft) => {
+      const payment = found(draft.postgres.payments, (row) => row.status === 20);
+      draft.history.payerTellings = draft.history.payerTellings.filter((told) => told.channelTradeNo !== payment.tradeNo);
+      Object.assign(payment, { status: 10, tradeNo: null, callbackId: null });
+    })).toBe('unknown');
+  });
+
+  it('money that the channel took and could tell nobody of leaves money-accounted unknown', () => {
+    expect(outcomeOf('money-accounted', edited(LIVES, (draft) => {
+      draft.channel.charges.push({ ...nth(draft.channel.charges, 0), tradeNo: 't-unheard', paymentId: null });
     }))).toBe('unknown');
   });
 

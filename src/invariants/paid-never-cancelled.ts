@@ -10,6 +10,8 @@ import type { OrderRow, PaymentRow } from '../facts/store-facts.js';
 import { commitHistoryOf } from './commit-history.js';
 import { grouped, ordersById, paymentsByOrder, postgresOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { acknowledgedMoney } from './payer-answers.js';
+import { refundTaskOf } from './refund-tasks.js';
 import { ORDER_STATES, orderWasPaid, PAYMENT_STATES, stateName } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
@@ -21,8 +23,6 @@ const SUCCEEDED = 20;
 const FAILED = 30;
 const REFUND_PENDING = 40;
 const REFUNDED = 50;
-const REFUND_TASK = 20;
-const TASK_CANCELLED = 50;
 
 export const paidNeverCancelled: Invariant = {
   name: 'paid-never-cancelled',
@@ -81,16 +81,10 @@ function eachPayment(facts: Facts, payment: PaymentRow, tally: Tally): void {
     violate(tally, payment.orderId, `${what} is over ${payment.amount} ${payment.currency}, its order over ${order.totalAmount} ${order.currency}.`);
   }
   if (payment.status === SUCCEEDED && payment.paidAtUs === null) violate(tally, payment.orderId, `${what} has no time of payment.`);
-  if (payment.status === REFUND_PENDING && !hasRefundTask(facts, payment)) violate(tally, payment.orderId, `${what} waits for a refund that nobody has been told to make.`);
+  if (payment.status !== REFUND_PENDING) return;
+  const task = refundTaskOf(facts, payment);
+  if (task.isGivenUp) violate(tally, payment.orderId, `${what} waits for its refund, and ${task.words}.`);
 }
-
-function hasRefundTask(facts: Facts, payment: PaymentRow): boolean {
-  return postgresOf(facts).compensations.some((task) =>
-    task.type === REFUND_TASK && task.status !== TASK_CANCELLED && (task.orderId === payment.orderId || task.idempotencyKey.includes(payment.paymentId)));
-}
-
-/** Answers after which the channel may forget a callback about money that came: from then on the money is the system's business. */
-const DURABLE: ReadonlySet<string> = new Set(['PAID', 'REFUND_PENDING', 'REFUNDED', 'UNMATCHED']);
 
 /** One trade number is one movement of money: it is booked once, and nothing that was acknowledged is missing. */
 function eachTrade(facts: Facts, tally: Tally): void {
@@ -106,15 +100,14 @@ function eachTrade(facts: Facts, tally: Tally): void {
     const [, second] = booked;
     if (second !== undefined) violate(tally, second.orderId, `Trade ${second.tradeNo} of ${second.provider} is booked ${String(booked.length)} times.`);
   }
-  if (!facts.history.present || !facts.postgres.present) return;
+  if (!facts.postgres.present) return;
   const byNumber = grouped(trades, (trade) => trade.tradeNo);
-  for (const told of facts.history.value.payerTellings) {
-    if (told.act !== 'callback' || told.channelSays !== 'SUCCEEDED' || told.channelTradeNo === null || !DURABLE.has(told.code ?? '')) continue;
+  for (const told of acknowledgedMoney(facts)) {
     tally.check();
-    const booked = byNumber.get(told.channelTradeNo) ?? [];
-    if (booked.length === 0) violate(tally, told.orderId, `The channel was told ${String(told.code)} for trade ${told.channelTradeNo}, and the money is booked nowhere.`);
+    const booked = byNumber.get(told.channelTradeNo ?? '') ?? [];
+    if (booked.length === 0) violate(tally, told.orderId, `The channel was told ${String(told.code)} for trade ${String(told.channelTradeNo)}, and the money is booked nowhere.`);
     else if (told.amountMinor !== null && booked.every((trade) => trade.amount !== told.amountMinor)) {
-      violate(tally, told.orderId, `Trade ${told.channelTradeNo} brought ${told.amountMinor} and is booked as ${String(booked[0]?.amount)}.`);
+      violate(tally, told.orderId, `Trade ${String(told.channelTradeNo)} brought ${told.amountMinor} and is booked as ${String(booked[0]?.amount)}.`);
     }
   }
 }

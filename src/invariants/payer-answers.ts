@@ -4,12 +4,28 @@ import type { PayerTelling } from '../facts/history.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import { commitHistoryOf } from './commit-history.js';
 import { ordersById, postgresOf } from './indexes.js';
+import { rememberedPerFacts } from './remembered.js';
 import { ORDER_STATES, stateName } from './state-tables.js';
 
 /** Order states, any of which must have been committed before the answer was given. */
 const STATES_CLAIMED: Readonly<Record<string, readonly number[]>> = { PAYING: [20, 30], PAID: [30], CANCELLED: [40], ORDER_PAID: [30] };
 /** Payment states, any of which the trade that was told of must have. */
 const TRADES_CLAIMED: Readonly<Record<string, readonly number[]>> = { PAID: [20, 40, 50], REFUND_PENDING: [40, 50], REFUNDED: [50] };
+
+/** Answers after which the channel may forget a callback about money that came: from then on the money is the system's business. */
+const DURABLE: ReadonlySet<string> = new Set(['PAID', 'REFUND_PENDING', 'REFUNDED', 'UNMATCHED']);
+
+/** Callbacks about money that came and that the system has acknowledged for good. */
+export const acknowledgedMoney: (facts: Facts) => readonly PayerTelling[] = rememberedPerFacts((facts) =>
+  facts.history.present
+    ? facts.history.value.payerTellings.filter((told) => told.act === 'callback' && told.channelSays === 'SUCCEEDED' && told.channelTradeNo !== null && DURABLE.has(told.code ?? ''))
+    : []);
+
+const acknowledgedTrades: (facts: Facts) => ReadonlySet<string | null> = rememberedPerFacts((facts) => new Set(acknowledgedMoney(facts).map((told) => told.channelTradeNo)));
+
+export function isDurablyTold(facts: Facts, tradeNo: string): boolean {
+  return acknowledgedTrades(facts).has(tradeNo);
+}
 
 /** Why the answer claims more than the stores can prove; null when it does not. Answers without a code claim nothing. */
 export function payerLie(facts: Facts, told: PayerTelling): string | null {

@@ -7,6 +7,8 @@ import { inboxOnce } from './inbox-once.js';
 import type { Invariant } from './invariant.js';
 import { ledgerBalanced } from './ledger-balanced.js';
 import { legalStatePath } from './legal-state-path.js';
+import { lotteryKept } from './lottery-kept.js';
+import { moneyAccounted } from './money-accounted.js';
 import { noLostReservation } from './no-lost-reservation.js';
 import { noOversell } from './no-oversell.js';
 import { noPhantomOrder } from './no-phantom-order.js';
@@ -15,6 +17,7 @@ import { oneAnswerPerRequest } from './one-answer-per-request.js';
 import { oneOrderPerUser } from './one-order-per-user.js';
 import { outboxComplete } from './outbox-complete.js';
 import { paidNeverCancelled } from './paid-never-cancelled.js';
+import { permitOnce } from './permit-once.js';
 import { redisConservation } from './redis-conservation.js';
 import { releaseOnce } from './release-once.js';
 import { stableMessageId } from './stable-message-id.js';
@@ -22,8 +25,8 @@ import { stockConservation } from './stock-conservation.js';
 
 export const INVARIANTS: readonly Invariant[] = [
   noOversell, oneOrderPerUser, oneAnswerPerRequest, honestAnswers, noLostReservation, noPhantomOrder, stockConservation, ledgerBalanced,
-  redisConservation, stableMessageId, inboxOnce, outboxComplete, legalStatePath, releaseOnce, paidNeverCancelled, deadLettersAccounted,
-  failClosed, admissionBounded, noUndersell,
+  redisConservation, stableMessageId, inboxOnce, outboxComplete, legalStatePath, releaseOnce, paidNeverCancelled, moneyAccounted, deadLettersAccounted,
+  failClosed, admissionBounded, permitOnce, lotteryKept, noUndersell,
 ];
 
 export function invariantNamed(name: string): Invariant | null {

@@ -21,6 +21,8 @@ const TABLES: Readonly<Record<string, Rows>> = {
   'marks of users in Redis': (draft) => draft.redis.users,
   'timers of the topic': (draft) => draft.kafka.closes,
   'payments': (draft) => draft.postgres.payments,
+  'money that the channel took': (draft) => draft.channel.charges,
+  'money that the channel paid back': (draft) => draft.channel.refunds,
   'unmatched payments': (draft) => draft.postgres.unmatchedPayments,
   'dead letters of the topic': (draft) => draft.kafka.deadLetters,
   'dead letters of the table': (draft) => draft.postgres.deadLetters,
@@ -28,7 +30,7 @@ const TABLES: Readonly<Record<string, Rows>> = {
   'commits': (draft) => draft.commitLog.transactions,
 };
 /** Delivered twice is what at-least-once means. */
-const MAY_COME_TWICE = new Set(['events of the topic', 'messages of the topic', 'timers of the topic', 'dead letters of the topic']);
+const MAY_COME_TWICE = new Set(['events of the topic', 'messages of the topic', 'timers of the topic', 'dead letters of the topic', 'money that the channel took']);
 
 const WORLDS: readonly (readonly [string, Facts])[] = [['token', TOKEN], ['row', ROW], ['refusals', REFUSED], ['all lives', LIVES], ['withdrawn tokens', WITHDRAWN], ['withdrawn row stock', WITHDRAWN_ROW]];
 
@@ -60,7 +62,7 @@ describe.each(WORLDS)('tampered evidence of the world with %s', { timeout: 30_00
     expect(unnoticed(world, rows, (items, index) => { items.splice(index, 0, structuredClone(items[index])); })).toEqual([]);
   });
 
-  it.each(['reservationId', 'requestId', 'userId', 'orderId', 'messageId', 'sourceMessageId', 'firstMessageId', 'status', 'inventoryTokenId', 'resultCode', 'state', 'unitReturned', 'purchaseNo', 'tradeNo', 'amount', 'returnsUnit', 'originOffset'])('two rows cannot exchange their %s', (field) => {
+  it.each(['reservationId', 'requestId', 'userId', 'orderId', 'messageId', 'sourceMessageId', 'firstMessageId', 'status', 'inventoryTokenId', 'resultCode', 'state', 'unitReturned', 'purchaseNo', 'tradeNo', 'amount', 'currency', 'refundId', 'effect', 'returnsUnit', 'originOffset'])('two rows cannot exchange their %s', (field) => {
     const missed: string[] = [];
     for (const [name, rows] of Object.entries(TABLES)) {
       const tampered = edited(world, (draft) => {

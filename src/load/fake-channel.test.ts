@@ -1,6 +1,7 @@
 /** The channel that can be asked: it knows the money it took, and is slow, silent, wrong or not done by its shares. */
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { decodeChannelBooks, encodeChannelBooks } from '../facts/channel-books.js';
 import type { ChannelAnswers } from '../facts/load-spec.js';
 import { FakeChannel, type Trade } from './fake-channel.js';
 
@@ -57,12 +58,54 @@ describe('a question', () => {
 });
 
 describe('a refund', () => {
+  const CHARGE = { tradeNo: 't1', provider: 'fake', paymentId: 'p1', orderId: '12', amount: '9900', currency: 'CNY' };
+  const REFUND = { refundId: 'r1', tradeNo: 't1', amount: 9900, currency: 'CNY' };
+  const effects = (channel: FakeChannel): string[] => channel.books.refunds.map(({ refundId, effect }) => `${refundId} ${effect}`);
+
   it('is done, or pending once', async () => {
-    const { ask } = await channelThat({});
-    expect((await ask('/v1/refunds', { refundId: 'r1' })).body).toEqual({ status: 'REFUNDED' });
+    const { channel, ask } = await channelThat({});
+    channel.charge(CHARGE);
+    expect((await ask('/v1/refunds', REFUND)).body).toEqual({ status: 'REFUNDED' });
     const later = await channelThat({ refundPending: 1 });
-    expect((await later.ask('/v1/refunds', { refundId: 'r1' })).body).toEqual({ status: 'PENDING' });
-    expect((await later.ask('/v1/refunds', { refundId: 'r1' })).body).toEqual({ status: 'REFUNDED' });
+    later.channel.charge(CHARGE);
+    expect((await later.ask('/v1/refunds', REFUND)).body).toEqual({ status: 'PENDING' });
+    expect((await later.ask('/v1/refunds', REFUND)).body).toEqual({ status: 'REFUNDED' });
     expect((await later.ask('/v1/refunds', {})).status).toBe(400);
+    expect(effects(later.channel)).toEqual(['r1 paid-back', 'r1 repeated']);
+  });
+
+  it('is made once under one key, and as often as it is asked for under others', async () => {
+    const { channel, ask } = await channelThat({});
+    channel.charge(CHARGE);
+    for (const refundId of ['r1', 'r1', 'r2']) await ask('/v1/refunds', { ...REFUND, refundId });
+    expect(effects(channel)).toEqual(['r1 paid-back', 'r1 repeated', 'r2 paid-back']);
+    expect(channel.books.refunds[0]).toMatchObject({ tradeNo: 't1', amount: '9900', currency: 'CNY' });
+  });
+
+  it('of money that was never taken is refused', async () => {
+    const { channel, ask } = await channelThat({});
+    expect((await ask('/v1/refunds', REFUND)).status).toBe(404);
+    expect(effects(channel)).toEqual(['r1 refused']);
+  });
+
+  it('has been made also where nobody hears of it', async () => {
+    const { channel, ask } = await channelThat({ none: 1 });
+    channel.charge(CHARGE);
+    await expect(ask('/v1/refunds', REFUND, 200)).rejects.toThrow();
+    expect(effects(channel)).toEqual(['r1 paid-back']);
+  });
+});
+
+describe('the books', () => {
+  it('hold each trade once, whole or not at all', async () => {
+    const { channel } = await channelThat({});
+    const charge = { tradeNo: 't1', provider: 'fake', paymentId: null, orderId: '12', amount: '9899', currency: 'CNY' };
+    channel.charge(charge);
+    channel.charge({ ...charge, amount: '1' });
+    expect(channel.books.charges).toMatchObject([charge]);
+    const text = encodeChannelBooks(channel.books);
+    expect(decodeChannelBooks(text)).toEqual(channel.books);
+    const lines = text.trimEnd().split('\n');
+    for (const damaged of [lines.slice(1), lines.slice(0, -1), [...lines, lines[0]]]) expect(() => decodeChannelBooks(damaged.join('\n'))).toThrow();
   });
 });

@@ -5,7 +5,7 @@
  * 2. `run`: issue every arrival as it falls due; when each has its outcome, write `history.bin` and return the account of the storm.
  * 3. `finishPayers`: clients who have an order pay, late ones too.
  * 4. `settle`: the last round of polls, once the system has settled.
- * 5. `finish`: close `history.ndjson` and the connections.
+ * 5. `finish`: close `history.ndjson` and the connections, and write the payment channel's books.
  */
 import { pathToFileURL } from 'node:url';
 
@@ -13,6 +13,7 @@ import { expandArrivalPlan, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { GeneratorFacts } from '../facts/history.js';
 import { measureGenerator } from '../facts/load-honesty.js';
 import { calibrate } from './calibrate.js';
+import { writeChannelBooks } from './channel-books-file.js';
 import { EdgeStorm } from './edge/edge-storm.js';
 import { FirstAnswers } from './first-answers.js';
 import { FollowUps } from './follow-ups.js';
@@ -158,7 +159,7 @@ export class Generator {
   /** Last of all. */
   async finish(): Promise<void> {
     this.#ticker.stop();
-    await this.#payers?.close();
+    if (this.#payers !== null) await writeChannelBooks(this.#job.directory, await this.#payers.close());
     await this.#storm.close();
     await this.#tellings.end({ finalPollsDone: this.#finalPolls !== null, finalPollsUnanswered: this.#finalPolls?.unanswered ?? 0 });
   }

@@ -9,6 +9,7 @@ import type { CallbackStatus } from '../domain/payment-contract.js';
 import type { OrderId, UserId } from '../domain/ids.js';
 import type { HostPort } from '../domain/role-config.js';
 import { userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
+import { NO_BOOKS, type ChannelBooks } from '../facts/channel-books.js';
 import type { PayerAct, PayerTelling } from '../facts/history.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 import { payerAt, unknownOrderId, type PlannedPayer } from '../facts/payer-plan.js';
@@ -81,7 +82,7 @@ export class Payers {
     this.#tellings = parts.tellings;
     this.#texts = job.targets.map((target) => paymentTextsFor(target, job.callbackSecret));
     this.#channelAddress = job.channel;
-    this.#channel = job.channel === null || parts.load.payers === null ? null : new FakeChannel(parts.load.payers.answers, parts.load.seed);
+    this.#channel = parts.load.payers === null ? null : new FakeChannel(parts.load.payers.answers, parts.load.seed);
     if (this.#channel !== null) this.#channel.onTold = (paymentId) => {
       if (this.#silent.delete(paymentId)) this.#unfinished -= 1;
     };
@@ -148,16 +149,21 @@ export class Payers {
     this.#pool.close();
   }
 
-  async close(): Promise<void> {
+  /** Returns the channel's books: nobody pays or is paid any more. */
+  async close(): Promise<ChannelBooks> {
     this.stop();
     await this.#channel?.close();
+    return this.#channel?.books ?? NO_BOOKS;
   }
 
   /** The channel has the money from the moment at which it calls back, or would. */
   #takeMoney(payer: Payer): void {
     const sent = sentBy(payer);
-    if (payer.paymentId === null || sent.status !== 'SUCCEEDED' || !isAnnounced(payer, sent)) return;
+    if (sent.status !== 'SUCCEEDED') return;
     const { tradeNo, orderId, amount } = sent;
+    const paymentId = isAnnounced(payer, sent) ? payer.paymentId : null;
+    this.#channel?.charge({ tradeNo, provider: PROVIDER, paymentId, orderId, amount: String(amount), currency: payer.currency });
+    if (payer.paymentId === null || paymentId === null) return;
     this.#channel?.took(payer.paymentId, { tradeNo, orderId, amount, currency: payer.currency, callsBack: !payer.plan.silent });
     if (payer.plan.silent) this.#silent.add(payer.paymentId);
   }

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 
 import { DEVICE_HEADER, PERMIT_HEADER, encodePermit } from '../domain/permit.js';
-import { arrivalKindAt, deviceIdAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
+import { arrivalKindAt, deviceIdAt, nonceAt, permitAt, userIdAt, type ArrivalPlan } from '../facts/arrival-plan.js';
 import type { LoadSpec } from '../facts/load-spec.js';
 
 /** An expired permit has been so for this long, more than clocks differ by. */
@@ -34,7 +34,7 @@ export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wal
   let firstMs: number | null = null;
   const permitFor = (arrival: number, expiresAtMs: number, key: string): string =>
     encodePermit(
-      { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: `lab-${String(load.seed)}-${String(arrival).padStart(7, '0')}` },
+      { activityId: load.activityId, skuId: load.skuId, userId: userIdAt(plan, arrival), expiresAtMs, nonce: nonceAt(load, arrival) },
       (payload) => createHmac('sha256', key).update(payload).digest('base64url'),
     );
   const shownAt = (arrival: number): ShownByArrival => {
@@ -43,7 +43,7 @@ export function permitsOf(load: LoadSpec, plan: ArrivalPlan, secret: string, wal
     const kind = arrivalKindAt(plan, arrival);
     if (kind === 'no-permit') return { permit: null, deviceId };
     const permit = permitFor(
-      plan.permitOf[arrival] ?? arrival,
+      permitAt(plan, arrival),
       kind === 'expired-permit' ? firstMs - EXPIRED_FOR_MS : firstMs + permits.validForMs,
       kind === 'forged-permit' ? `not ${secret}` : secret,
     );

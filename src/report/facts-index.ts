@@ -19,7 +19,7 @@ export interface SavedFile {
   readonly sha256: string;
 }
 
-export const EVIDENCE_NAMES = ['redis', 'kafka', 'postgres', 'commitLog', 'faults', 'settle', 'metrics', 'lottery'] as const;
+export const EVIDENCE_NAMES = ['redis', 'kafka', 'postgres', 'commitLog', 'faults', 'settle', 'metrics', 'lottery', 'channel'] as const;
 export type EvidenceName = (typeof EVIDENCE_NAMES)[number];
 
 export interface FactsIndex {

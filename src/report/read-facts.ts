@@ -7,6 +7,7 @@
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { ChannelBooks } from '../facts/channel-books.js';
 import type { Facts, MetricsFacts, RunFacts, SettleFacts } from '../facts/facts.js';
 import type { HistoryFacts } from '../facts/history.js';
 import type { LoadSpec } from '../facts/load-spec.js';
@@ -29,7 +30,7 @@ const MANIFEST_SHAPE: ShapeOf<Manifest> = {
   schemaVersion: 'number', runId: 'string', scenario: 'string', seed: 'number', startedAt: 'string', argv: 'array', git: 'object',
   versions: 'object', machine: 'object', options: 'object', load: 'object', plan: 'object', clockAtStart: 'object',
 };
-const REDIS_REST: ShapeOf<Omit<RedisFacts, 'records' | 'users'>> = { stock: 'number?', meta: 'object', pending: 'array', problems: 'array', runId: 'string' };
+const REDIS_REST: ShapeOf<Omit<RedisFacts, 'records' | 'users' | 'permits'>> = { stock: 'number?', meta: 'object', pending: 'array', problems: 'array', runId: 'string' };
 type KafkaRest = Omit<KafkaFacts, 'orders' | 'events' | 'closes' | 'deadLetters'>;
 const KAFKA_REST: ShapeOf<KafkaRest> = {
   malformed: 'array', ordersBounds: 'array', eventsBounds: 'array', closesBounds: 'array', deadLettersBounds: 'array',
@@ -58,12 +59,13 @@ async function readMetrics(directory: string): Promise<Evidence<MetricsFacts>> {
 
 async function readRedis(directory: string): Promise<Evidence<RedisFacts>> {
   const found = together({
-    rest: await readDocument<Omit<RedisFacts, 'records' | 'users'>>(directory, FACT_DOCUMENTS.redis, REDIS_REST),
+    rest: await readDocument<Omit<RedisFacts, 'records' | 'users' | 'permits'>>(directory, FACT_DOCUMENTS.redis, REDIS_REST),
     records: await rowsOf(directory, ROW_FILES.redisRecords),
     users: await rowsOf(directory, ROW_FILES.redisUsers),
+    permits: await rowsOf(directory, ROW_FILES.redisPermits),
   });
   if (!found.present) return found;
-  return { present: true, value: { ...found.value.rest, records: found.value.records, users: found.value.users } };
+  return { present: true, value: { ...found.value.rest, records: found.value.records, users: found.value.users, permits: found.value.permits } };
 }
 
 async function readKafka(directory: string): Promise<Evidence<KafkaFacts>> {
@@ -95,6 +97,10 @@ async function readPostgres(directory: string): Promise<Evidence<PostgresFacts>>
     deadLetters: await rowsOf(directory, files.deadLetters),
     itemMismatches: await rowsOf(directory, files.itemMismatches),
   });
+}
+
+async function readChannel(directory: string): Promise<Evidence<ChannelBooks>> {
+  return together({ charges: await rowsOf(directory, ROW_FILES.channelCharges), refunds: await rowsOf(directory, ROW_FILES.channelRefunds) });
 }
 
 async function readCommitLog(directory: string): Promise<Evidence<CommitLogFacts>> {
@@ -139,6 +145,7 @@ export async function readFacts(directory: string, readHistory: HistoryReader): 
     faults: await unlessAbsent('faults', (folder) => rowsOf(folder, ROW_FILES.faults)),
     settle: await unlessAbsent('settle', (folder) => readDocument<SettleFacts>(folder, FACT_DOCUMENTS.settle, SETTLE_SHAPE)),
     metrics: await unlessAbsent('metrics', readMetrics),
+    channel: await unlessAbsent('channel', readChannel),
     lottery: await unlessAbsent('lottery', (folder) => rowsOf(folder, ROW_FILES.lottery)),
   };
 }

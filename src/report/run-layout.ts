@@ -7,6 +7,7 @@ import type {
   CommittedTransaction, CompensationRow, DeadLetterRecord, DeadLetterRow, EventLogRecord, InboxRow, InventoryRow, LedgerRow, OrderLogRecord, OrderRow,
   OutboxRow, PaymentRow, PostgresFacts, RedisFacts, RedisRecord, ReservationRow, TokenRow, UnmatchedPaymentRow,
 } from '../facts/store-facts.js';
+import type { ChannelCharge, ChannelRefund } from '../facts/channel-books.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { LotteryDraw } from '../facts/lottery.js';
 import type { ShapeOf } from './evidence-file.js';
@@ -52,6 +53,11 @@ const redisRecords: RowFile<RedisRecord> = {
 const redisUsers: RowFile<RedisFacts['users'][number]> = {
   path: 'facts/redis-users.ndjson',
   shape: { userId: 'string', requestId: 'string' },
+};
+
+const redisPermits: RowFile<RedisFacts['permits'][number]> = {
+  path: 'facts/redis-permits.ndjson',
+  shape: { userId: 'string', nonce: 'string', requestId: 'string' },
 };
 
 const kafkaOrders: RowFile<OrderLogRecord> = {
@@ -182,7 +188,17 @@ const lottery: RowFile<LotteryDraw> = {
   shape: { gateway: 'string', round: 'string', skuId: 'string', seed: 'number', places: 'number', drawnAtMs: 'number', entered: 'array', drawn: 'array' },
 };
 
+const channelCharges: RowFile<ChannelCharge> = {
+  path: 'facts/channel-charges.ndjson',
+  shape: { tradeNo: 'string', provider: 'string', paymentId: 'string?', orderId: 'string', amount: 'string', currency: 'string', takenUs: 'number' },
+};
+
+const channelRefunds: RowFile<ChannelRefund> = {
+  path: 'facts/channel-refunds.ndjson',
+  shape: { refundId: 'string', tradeNo: 'string', amount: 'string', currency: 'string', askedUs: 'number', effect: 'string' },
+};
+
 export const ROW_FILES = {
-  redisRecords, redisUsers, kafkaOrders, kafkaEvents, kafkaCloses, kafkaDeadLetters, commitLog, faults, lottery,
+  redisRecords, redisUsers, redisPermits, kafkaOrders, kafkaEvents, kafkaCloses, kafkaDeadLetters, commitLog, faults, lottery, channelCharges, channelRefunds,
   postgres: { orders, reservations, inventory, tokens, ledger, inbox, outbox, compensations, payments, unmatchedPayments, deadLetters, itemMismatches },
 } as const;

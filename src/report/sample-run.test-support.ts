@@ -37,7 +37,7 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
     shows: [{ figure: 'races', atLeast: 10 }],
   },
   redis: present({
-    stock: 0, meta: { epoch: '1' }, pending: ['r42-1'], problems: [], runId: 'abc',
+    stock: 0, meta: { epoch: '1' }, permits: [{ userId: '9007199254741000', nonce: 'lab-42-0000000', requestId: 'r42-0' }], pending: ['r42-1'], problems: [], runId: 'abc',
     users: [{ userId: '9007199254741000', requestId: 'r42-0' }],
     records: [{
       requestId: 'r42-0', userId: '9007199254741000', reservationId: RESERVATION, messageId: MESSAGE, state: 'O', payloadHash: 'ff', purchaseNo: 1,
@@ -98,6 +98,10 @@ export const SAMPLE_FACTS: Omit<Facts, 'history'> = {
   faults: present([SAMPLE_FAULT]),
   settle: present({ healedUs: 9_000, drainedUs: null, boundMs: 20_000, open: ['lag 3'], quiesced: true, quiesceProblems: [] }),
   metrics: present({ 'gateway-1': { 'requests_total{code="QUEUED"}': 3, ratio: Number.NaN, limit: Number.POSITIVE_INFINITY } }),
+  channel: present({
+    charges: [{ tradeNo: 't1', provider: 'lab', paymentId: '1', orderId: '7', amount: '990', currency: 'CNY', takenUs: 2 }],
+    refunds: [{ refundId: '1', tradeNo: 't1', amount: '990', currency: 'CNY', askedUs: 3, effect: 'paid-back' }],
+  }),
   lottery: present([{ gateway: 'gateway-1', round: 'gateway-1/1700000000000/1', skuId: '2', seed: 7, places: 1, drawnAtMs: 1_700_000_000_500, entered: ['r42-0', 'r42-1'], drawn: ['r42-1'] }]),
 };
 

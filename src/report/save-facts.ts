@@ -23,10 +23,11 @@ export async function saveFacts(directory: string, facts: Facts): Promise<void> 
   if (facts.metrics.present) await document(FACT_DOCUMENTS.metrics, encodeMetrics(facts.metrics.value));
   if (facts.faults.present) await rows(ROW_FILES.faults.path, facts.faults.value);
   if (facts.redis.present) {
-    const { records, users, ...rest } = facts.redis.value;
+    const { records, users, permits, ...rest } = facts.redis.value;
     await document(FACT_DOCUMENTS.redis, rest);
     await rows(ROW_FILES.redisRecords.path, records);
     await rows(ROW_FILES.redisUsers.path, users);
+    await rows(ROW_FILES.redisPermits.path, permits);
   }
   if (facts.kafka.present) {
     const { orders, events, closes, deadLetters, ...rest } = facts.kafka.value;
@@ -44,6 +45,10 @@ export async function saveFacts(directory: string, facts: Facts): Promise<void> 
   }
   if (facts.commitLog.present) await rows(ROW_FILES.commitLog.path, facts.commitLog.value.transactions);
   if (facts.lottery.present) await rows(ROW_FILES.lottery.path, facts.lottery.value);
+  if (facts.channel.present) {
+    await rows(ROW_FILES.channelCharges.path, facts.channel.value.charges);
+    await rows(ROW_FILES.channelRefunds.path, facts.channel.value.refunds);
+  }
   const absent: Partial<Record<EvidenceName, string>> = {};
   for (const name of EVIDENCE_NAMES) {
     const evidence = facts[name];

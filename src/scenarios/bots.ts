@@ -20,7 +20,7 @@ export const bots: Scenario = {
   tuning: { funnel: funnelWith(['permit', 'user-bucket', 'device-bucket']) },
   faults: [],
   settleBoundMs: 30_000,
-  invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
+  invariants: [...SAFETY_INVARIANTS, 'no-undersell', 'permit-once'],
   serviceLevels: [{ name: 'drained', bound: 10_000 }],
   shows: [{ figure: 'turned-away-by-permit', atLeast: 1_000 }],
 };

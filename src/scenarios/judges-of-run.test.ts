@@ -45,6 +45,8 @@ describe('judges of a run', () => {
     ['broker-outage@t=4s,s=6', {}, []],
     ['pg-outage@t=2s,s=7', {}, []],
     ['pg-outage@t=2s,s=7', { 'admission-limit': true }, ['admission-bounded']],
+    ['pg-outage@t=2s,s=7', { permit: true }, ['permit-once']],
+    ['pg-outage@t=2s,s=7', { 'waiting-room': true }, ['lottery-kept']],
   ])('%s with layers %j', (fault, layers, added) => {
     expect(of(fault, layers)).toEqual(['no-oversell', ...added]);
   });

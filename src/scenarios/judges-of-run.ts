@@ -12,5 +12,7 @@ export function judgesOfRun(named: readonly string[], faults: readonly string[],
   // Without a breaker nothing promises that the door shuts when the broker goes: reservations wait for it.
   if (stores.has('redis') || (stores.has('kafka') && layers.breaker)) judges.add('fail-closed');
   if (layers['admission-limit']) judges.add('admission-bounded');
+  if (layers.permit) judges.add('permit-once');
+  if (layers['waiting-room']) judges.add('lottery-kept');
   return [...judges];
 }

@@ -51,7 +51,7 @@ export const SAFETY_INVARIANTS = [
 ] as const;
 
 /** What holds besides where clients pay: their money is followed through the books of the payment channel. */
-export const LIFE_INVARIANTS = [...SAFETY_INVARIANTS] as const;
+export const LIFE_INVARIANTS = [...SAFETY_INVARIANTS, 'money-accounted'] as const;
 
 export const USUAL_ROLES = { gateway: 1, consumer: 1, scanner: 1, relay: 1, projector: 1 } as const;
 

@@ -4,10 +4,12 @@
  */
 import { join } from 'node:path';
 
+import type { ChannelBooks } from '../../facts/channel-books.js';
 import type { Evidence, CommitLogFacts, KafkaFacts, PostgresFacts, RedisFacts } from '../../facts/store-facts.js';
 import type { HistoryFacts } from '../../facts/history.js';
 import type { LotteryDraw } from '../../facts/lottery.js';
 import type { StackDescription } from '../../facts/stack-description.js';
+import { readChannelBooks } from '../../load/channel-books-file.js';
 import { readHistory } from '../../load/read-history.js';
 import type { RunPlan } from '../run-plan.js';
 import { directRedis, withPostgres } from '../store-clients.js';
@@ -24,6 +26,7 @@ export interface HarvestedFacts {
   readonly postgres: Evidence<PostgresFacts>;
   readonly commitLog: Evidence<CommitLogFacts>;
   readonly lottery: Evidence<readonly LotteryDraw[]>;
+  readonly channel: Evidence<ChannelBooks>;
 }
 
 export async function evidenceOf<T>(work: () => Promise<T>): Promise<Evidence<T>> {
@@ -45,13 +48,14 @@ export async function harvestAll(plan: RunPlan, stack: StackDescription, directo
       redis.disconnect();
     }
   };
-  const [history, redis, kafka, postgres, commitLog, lottery] = await Promise.all([
+  const [history, redis, kafka, postgres, commitLog, lottery, channel] = await Promise.all([
     evidenceOf(() => Promise.resolve(readHistory(directory, plan.load))),
     evidenceOf(fromRedis),
     evidenceOf(() => harvestKafka(stack.direct.kafka, plan.namespace)),
     evidenceOf(() => withPostgres(stack.direct.postgres, database, harvestPostgres)),
     evidenceOf(() => withPostgres(stack.direct.postgres, database, (client) => harvestCommitLog(client, id))),
     evidenceOf(() => harvestLottery(join(directory, 'logs'))),
+    evidenceOf(() => readChannelBooks(directory, plan.load)),
   ]);
-  return { history, redis, kafka, postgres, commitLog, lottery };
+  return { history, redis, kafka, postgres, commitLog, lottery, channel };
 }

@@ -24,6 +24,30 @@ async function hashEntries(redis: Redis, key: string): Promise<[string, string][
   return [...entries];
 }
 
+async function keysUnder(redis: Redis, prefix: string): Promise<string[]> {
+  const found = new Set<string>();
+  let cursor = '0';
+  do {
+    const [next, page] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', String(PAGE));
+    cursor = next;
+    for (const key of page) found.add(key);
+  } while (cursor !== '0');
+  return [...found];
+}
+
+/** The nonces that are spent, as the gateways' book has them: `user:nonce` → request id, in one hash for each span of time. */
+async function spentPermits(redis: Redis, prefix: string, problems: string[]): Promise<RedisFacts['permits']> {
+  const permits: { userId: string; nonce: string; requestId: string }[] = [];
+  for (const key of await keysUnder(redis, prefix)) {
+    for (const [field, requestId] of await hashEntries(redis, key)) {
+      const [userId, nonce, ...more] = field.split(':');
+      if (userId === undefined || nonce === undefined || more.length > 0) problems.push(`spent permit ${field}`);
+      else permits.push({ userId, nonce, requestId });
+    }
+  }
+  return permits;
+}
+
 async function unknownKeys(redis: Redis, prefix: string, isKnown: (key: string) => boolean): Promise<string[]> {
   const unknown: string[] = [];
   let cursor = '0';
@@ -56,6 +80,7 @@ export async function harvestRedis(redis: Redis, namespace: Namespace, sku: SkuK
   const pending = await redis.zrange(keys.pending, '0', '-1');
   const known = new Set<string>([...(Object.values(keys) as string[]), holdsKey(namespace.redisPrefix, sku.activityId)]);
   const permits = permitsPrefix(namespace.redisPrefix, sku);
+  const spent = await spentPermits(redis, permits, problems);
   problems.push(...(await unknownKeys(redis, namespace.redisPrefix, (key) => known.has(key) || key.startsWith(permits))));
-  return { stock: problems.length > 0 && !Number.isSafeInteger(stock) ? null : stock, meta: await redis.hgetall(keys.meta), records, users, pending, problems, runId: serverRunId(await redis.info('server')) };
+  return { stock: problems.length > 0 && !Number.isSafeInteger(stock) ? null : stock, meta: await redis.hgetall(keys.meta), records, users, pending, permits: spent, problems, runId: serverRunId(await redis.info('server')) };
 }

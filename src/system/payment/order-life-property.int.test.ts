@@ -1,20 +1,25 @@
 // The same random sequences on real PostgreSQL and Redis, compared with the model of the state table after every step.
 import fc from 'fast-check';
+import type { Pool } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 
 import { OrderModel, type ModelRules } from '../../domain/order-model.test-support.js';
 import { parseOrderEvent } from '../../domain/order-event.js';
 import { brokenAssertions } from '../ledger/assertions.js';
+import { endByHand } from '../ledger/end-reservation.js';
 import { committed, message } from '../ledger/ledger-case.test-support.js';
 import type { OrderLedger, ReservationJudge } from '../ledger/ledger-port.js';
+import { createPool } from '../ledger/pool.js';
 import { createReservationJudge } from '../ledger/reservation-judge.js';
+import { loadStatements } from '../ledger/sql-loader.js';
+import { inTransaction } from '../ledger/transaction.js';
 import { projectionUpdateOf } from '../outbox/projection-update.js';
 import { freshStock, request, SKU, type FreshStock } from '../stock/fresh-stock.test-support.js';
 import { answerOf, callbackFor, expectBalanced, openLife, type LifeCase } from './life-case.test-support.js';
 
 const STEPS = [
-  'reserve', 'reserve', 'deliver', 'deliver', 'deliver', 'lapse', 'start-paying', 'pay', 'pay', 'cancel', 'expire', 'request-refund', 'request-refund',
+  'reserve', 'reserve', 'deliver', 'deliver', 'deliver', 'lapse', 'hand-over', 'end-by-hand', 'start-paying', 'pay', 'pay', 'cancel', 'expire', 'request-refund', 'request-refund',
   'complete-refund', 'complete-refund', 'project', 'project',
 ] as const;
 const someStep = fc.record({ what: fc.constantFrom(...STEPS), user: fc.nat(2), purchase: fc.nat(3), trade: fc.nat(1) });
@@ -35,6 +40,7 @@ class RealSale {
   readonly #stock: FreshStock;
   readonly #ledger: OrderLedger;
   readonly #judge: ReservationJudge;
+  readonly #pool: Pool;
 
   constructor(sale: LifeCase, stock: FreshStock) {
     this.#case = sale;
@@ -42,6 +48,9 @@ class RealSale {
     this.#ledger = sale.ledger.ledger();
     this.#judge = createReservationJudge(sale.ledger.configFor({ instance: 'scanner-1' }), sale.ledger.surroundings());
     sale.ledger.closeAtEnd(() => this.#judge.close());
+    const { addresses, namespace } = sale.ledger.config;
+    this.#pool = createPool({ address: addresses.postgres, database: namespace.database, applicationName: 'operator', max: 1 }, { log: () => undefined });
+    sale.ledger.closeAtEnd(() => this.#pool.end());
   }
 
   async reserve(user: number): Promise<boolean> {
@@ -60,6 +69,8 @@ class RealSale {
     const { orderId, user } = purchase;
     if (what === 'deliver') await this.#deliver(purchase);
     else if (what === 'lapse') await this.#lapse(purchase);
+    else if (what === 'hand-over') await this.#handOver(purchase);
+    else if (what === 'end-by-hand') await this.#endByHand(purchase);
     else if (what === 'project') await this.#project(purchase, trade);
     else if (orderId === null) return;
     else if (what === 'start-paying') answerOf(await life.startPaying(orderId, user, 'fake'));
@@ -81,6 +92,18 @@ class RealSale {
   async #lapse({ user: userId, requestId, reservationId, messageId }: RealPurchase): Promise<void> {
     const { activityId, skuId } = message();
     await this.#judge.closeWithoutOrder({ sku: { activityId, skuId }, reservationId, requestId, messageId, userId, purchaseNo: 1, reservedAtMs: 1, expiresAtMs: 2 });
+  }
+
+  async #handOver({ user: userId, requestId, reservationId, messageId }: RealPurchase): Promise<void> {
+    const { activityId, skuId } = message();
+    await this.#judge.handOver({ sku: { activityId, skuId }, reservationId, requestId, messageId, userId, purchaseNo: 1, reservedAtMs: 1, expiresAtMs: 2 });
+  }
+
+  /** As the command of an operator does. */
+  async #endByHand({ reservationId }: RealPurchase): Promise<void> {
+    const { ledger } = this.#case;
+    const end = await inTransaction(this.#pool, loadStatements(), (transaction) => endByHand(transaction, ledger.config.namespace.eventsTopic, reservationId));
+    if (end.end !== 'committed') throw end.error;
   }
 
   async #expire(orderId: string): Promise<void> {
@@ -142,6 +165,8 @@ class RealSale {
 function stepModel(model: OrderModel, { what, trade }: Step, index: number): void {
   if (what === 'deliver') model.deliver(index);
   else if (what === 'lapse') model.lapse(index);
+  else if (what === 'hand-over') model.handOver(index);
+  else if (what === 'end-by-hand') model.endByHand(index);
   else if (what === 'start-paying') model.startPaying(index);
   else if (what === 'cancel') model.cancel(index);
   else if (what === 'expire') model.expire(index);

@@ -12,6 +12,8 @@ export function differencesOfRow(look: IndexedLook, row: DurableReservation): re
   if (cameByMessage(row) && look.topic.isWhole && !look.topic.messages.has(row.reservationId)) {
     found.push(difference(row, 'row-without-message', `row ${String(row.status)}`, null));
   }
+  const disagreement = disagreementAbout(look, row);
+  if (disagreement !== null) found.push(difference(row, 'ids-disagree', disagreement, null));
   const text = look.redis.records.get(row.requestId);
   if (text === undefined) {
     const seen = `row ${String(row.status)} v${String(row.version)}, mark ${look.redis.users.get(row.userId) ?? 'none'}`;
@@ -20,6 +22,21 @@ export function differencesOfRow(look: IndexedLook, row: DurableReservation): re
     found.push(difference(row, 'redis-record-damaged', text, bringBack(look, row, text)));
   }
   return found;
+}
+
+/** The ids that one reservation goes by have to be the same in all three ledgers: where they are not, equal states and sums prove nothing. */
+function disagreementAbout(look: IndexedLook, row: DurableReservation): string | null {
+  const record = look.records.get(row.requestId);
+  const message = look.topic.messages.get(row.reservationId)?.message;
+  const wrong = [
+    ...(record?.reservationId === row.reservationId ? otherIds('Redis', record, row) : []),
+    ...(message === undefined ? [] : otherIds('the topic', message, row)),
+  ];
+  return wrong.length === 0 ? null : wrong.join('; ');
+}
+
+function otherIds(where: string, seen: Pick<DurableReservation, 'requestId' | 'userId' | 'messageId'>, row: DurableReservation): readonly string[] {
+  return (['requestId', 'userId', 'messageId'] as const).flatMap((id) => (seen[id] === row[id] ? [] : [`${where} has ${id} ${seen[id]}, PostgreSQL ${row[id]}`]));
 }
 
 /** A reservation that was closed without an order may never have had a message. */
