@@ -7,6 +7,7 @@ const LIFE = [
   'src/system/payment/**/*.int.test.ts',
   'src/system/recovery/{compensation,dead-letters,rebuild,reconciliation,retention}.int.test.ts',
   'src/system/gateway/funnel/**/*.int.test.ts',
+  'src/lab/truncated-log.int.test.ts',
   'src/commands/{dlq,manual,reconcile}.int.test.ts',
   'test/{observability,scanner-stopped}.int.test.ts',
 ];

@@ -24,6 +24,7 @@ export function evidenceGaps(facts: Facts, needs: readonly EvidenceKind[]): read
     gaps.push(...doubled('Redis', 'the mark of user', facts.redis.value.users.map((mark) => mark.userId)));
   }
   if (needs.includes('postgres')) gaps.push(...doubledRows(facts));
+  if (needs.includes('channel') && facts.channel.present) gaps.push(...doubled('the channel', 'trade', facts.channel.value.charges.map((charge) => charge.tradeNo)));
   if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts));
   if (needs.includes('commitLog') && facts.commitLog.present) gaps.push(...commitHistoryOf(facts).problems);
   return gaps;

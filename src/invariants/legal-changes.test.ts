@@ -111,10 +111,14 @@ const LEGAL: readonly LegalChange[] = [
     draft.postgres.unmatchedPayments.push({ ...nth(draft.postgres.unmatchedPayments, 0), unmatchedId: 'again', tradeNo: payment.tradeNo ?? '', amount: payment.amount, reason: 'TRADE_OF_ANOTHER_ORDER' });
   } },
   { odd: 'a forged message among the dead letters, which no buyer waits for', judge: 'no-lost-reservation', edit: (draft) => {
-    const forged = { ...nth(draft.kafka.orders, 0), offset: '77', reservationId: 'ffffffff-0000-7000-8000-000000000001', messageId: 'ffffffff-0000-7000-8000-000000000002' };
+    const bounds = found(draft.kafka.ordersBounds, ({ partition }) => partition === nth(draft.kafka.orders, 0).partition);
+    const forged = { ...nth(draft.kafka.orders, 0), offset: bounds.endOffset, reservationId: 'ffffffff-0000-7000-8000-000000000001', messageId: 'ffffffff-0000-7000-8000-000000000002' };
+    bounds.endOffset = bounds.committedOffset = String(Number(bounds.endOffset) + 1);
+    const letters = nth(draft.kafka.deadLettersBounds, 0);
+    letters.endOffset = letters.committedOffset = '1';
     draft.kafka.orders.push(forged);
     draft.kafka.deadLetters.push({
-      partition: 0, offset: '0', appendedAtMs: forged.appendedAtMs, originTopic: draft.run.namespace.ordersTopic, originPartition: forged.partition, originOffset: '77',
+      partition: 0, offset: '0', appendedAtMs: forged.appendedAtMs, originTopic: draft.run.namespace.ordersTopic, originPartition: forged.partition, originOffset: forged.offset,
       messageId: forged.messageId, reservationId: forged.reservationId, cause: 'REFUSED', attempts: 3,
     });
   } },

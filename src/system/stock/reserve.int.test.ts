@@ -180,6 +180,36 @@ test('a server that is not the one that was warmed up is refused without being a
   expect(await contents(fresh)).toEqual(before);
 });
 
+/** Ten thousand requests in batches, eight calls at a time over two connections. */
+async function stormOf(fresh: FreshStock, requests: readonly ReserveRequest[]): Promise<Readonly<Record<string, number>>> {
+  const connections = [fresh.stock, await fresh.connect()];
+  const counts: Record<string, number> = {};
+  const batches = Array.from({ length: Math.ceil(requests.length / 64) }, (_, at) => requests.slice(at * 64, at * 64 + 64)).values();
+  await Promise.all(Array.from({ length: 8 }, async (_, lane) => {
+    for (const batch of batches) {
+      const reply = await connections[lane % 2]?.reserve(SKU, batch);
+      if (reply?.outcome !== 'done') throw new Error(reply?.reason ?? 'no connection');
+      for (const { code } of reply.decisions) counts[code] = (counts[code] ?? 0) + 1;
+    }
+  }));
+  return counts;
+}
+
+test('ten thousand users at once for 100 units: 100 reservations, one for each user and each request id', async () => {
+  await using fresh = await freshStock(100);
+  expect(await stormOf(fresh, Array.from({ length: 10_000 }, (_, index) => request(`storm-${String(index)}`, String(10_000 + index))))).toEqual({ RESERVED: 100, SOLD_OUT: 9_900 });
+  expect(await fresh.direct.get(fresh.keys.stock)).toBe('0');
+  const marks = await fresh.direct.hgetall(fresh.keys.users);
+  const records = await fresh.direct.hkeys(fresh.keys.requests);
+  expect([Object.keys(marks).length, records.length, new Set(Object.values(marks)).size]).toEqual([100, 100, 100]);
+});
+
+test('one user ten thousand times at once, each time with another request id: one reservation', async () => {
+  await using fresh = await freshStock(100);
+  expect(await stormOf(fresh, Array.from({ length: 10_000 }, (_, index) => request(`click-${String(index)}`, '7')))).toEqual({ RESERVED: 1, USER_HAS_ONE: 9_999 });
+  expect(await fresh.direct.get(fresh.keys.stock)).toBe('99');
+});
+
 test('repeat clicks do not eat stock: 500 requests of one user, then 99 others (C10)', async () => {
   await using fresh = await freshStock(100);
   const clicks = Array.from({ length: 500 }, (_, index) => request(`click-${String(index)}`, '1'));
