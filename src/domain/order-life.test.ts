@@ -47,7 +47,8 @@ test('oversell and conservation after every step', () => {
   }), { numRuns: 1_000 });
   // Else the property would say nothing.
   expect(reached).toEqual(new Set([null, 10, 20, 30, 40, 50, 60]));
-  expect(ends).toEqual(new Set([null, 10, 20, 30, 40, 50, 60]));
+  // Not REJECTED: Redis never lets in whom PostgreSQL would refuse, as long as it loses nothing.
+  expect(ends).toEqual(new Set([null, 10, 30, 40, 50, 60]));
 }, 60_000);
 
 test('the model can fail: a table that let a paid order be cancelled would be caught', () => {

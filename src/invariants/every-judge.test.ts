@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 
+import { nonceAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import { found, judged, LIVES, nth, openOrder, tell, TOKEN } from './broken-world.test-support.js';
 import { edited, type Draft } from './edited-facts.test-support.js';
@@ -41,6 +42,16 @@ const DRAWN: Facts = ((): Facts => {
   return { ...world, run: { ...world.run, waitingRoom: { seed: 7, places: 3 } }, lottery: { present: true, value: [draw] } };
 })();
 
+/** Buyers with a permit each, all of them spent by who shows it. */
+const PERMITS: Facts = ((): Facts => {
+  const bots = { noPermit: 0, forgedPermit: 0, expiredPermit: 0, replayedPermit: 0, devices: 1 };
+  const world = handWrittenFacts({ arrivals: 5, stock: 2 });
+  const load = { ...world.run.load, permits: { validForMs: 1_000, bots } };
+  if (!world.redis.present) throw new Error('Redis is there');
+  const permits = world.redis.value.records.map(({ userId, requestId }) => ({ userId, nonce: nonceAt(load, Number(requestId.slice(3))), requestId }));
+  return { ...world, run: { ...world.run, load }, redis: { present: true, value: { ...world.redis.value, permits } } };
+})();
+
 const EXAMPLES: Readonly<Record<string, Example>> = {
   'no-oversell': { world: TOKEN, violated: (draft) => { draft.run.stock = 3; }, unknown: strangeLog },
   'one-order-per-user': { world: TOKEN, violated: (draft) => { nth(draft.postgres.orders, 1).userId = nth(draft.postgres.orders, 0).userId; }, unknown: strangeLog },
@@ -63,6 +74,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   'dead-letters-accounted': { world: LIVES, violated: (draft) => { draft.postgres.deadLetters.pop(); }, unknown: notRead },
   'fail-closed': { world: TOKEN, violated: redisAway, unknown: tornHistory },
   'admission-bounded': { world: TOKEN, violated: (draft) => { for (const record of draft.kafka.orders) record.appendedAtMs -= 60_000; }, unknown: strangeLog },
+  'permit-once': { world: PERMITS, violated: (draft) => { nth(draft.redis.permits, 0).requestId = 'r1-3'; }, unknown: stillMoving },
   'lottery-kept': { world: DRAWN, violated: (draft) => { draft.lottery.pop(); }, unknown: stillMoving },
   'no-undersell': { world: TOKEN, violated: (draft) => { draft.run.stock = 1_000; draft.postgres.orders.pop(); }, unknown: (draft) => { notDrained(draft); draft.run.stock = 1_000; draft.postgres.orders.pop(); } },
 };
