@@ -13,6 +13,7 @@ import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
 import { isDurablyTold } from './payer-answers.js';
 import { refundTaskOf } from './refund-tasks.js';
+import { rememberedPerFacts } from './remembered.js';
 import { ORDER_STATES, PAYMENT_STATES, stateName } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
 
@@ -46,6 +47,9 @@ export const moneyAccounted: Invariant = {
   },
 };
 
+const paymentsOfTrade: (facts: Facts) => ReadonlyMap<string | null, readonly PaymentRow[]> = rememberedPerFacts((facts) => grouped(postgresOf(facts).payments, (row) => row.tradeNo));
+const unmatchedOfTrade: (facts: Facts) => ReadonlyMap<string, readonly UnmatchedPaymentRow[]> = rememberedPerFacts((facts) => grouped(postgresOf(facts).unmatchedPayments, (row) => row.tradeNo));
+
 function violate(tally: Tally, orderId: string | null, claim: string, severity = 1): void {
   tally.violation({ kind: 'order', id: orderId ?? 'none', severity, subject: { orderId }, claim });
 }
@@ -57,9 +61,9 @@ function eachCharge(facts: Facts, charge: ChannelCharge, paidBack: readonly Chan
   for (const refund of paidBack) {
     if (refund.amount !== amount || refund.currency !== currency) violate(tally, orderId, `Of trade ${tradeNo} over ${amount} ${currency} went back ${refund.amount} ${refund.currency}.`);
   }
-  const payments = postgresOf(facts).payments.filter((row) => row.tradeNo === tradeNo && row.provider === provider);
+  const payments = (paymentsOfTrade(facts).get(tradeNo) ?? []).filter((row) => row.provider === provider);
   // A trade that is told again for another order is the same money.
-  const unmatched = postgresOf(facts).unmatchedPayments.filter((row) => row.tradeNo === tradeNo && row.provider === provider && row.reason !== 'TRADE_OF_ANOTHER_ORDER');
+  const unmatched = (unmatchedOfTrade(facts).get(tradeNo) ?? []).filter((row) => row.provider === provider && row.reason !== 'TRADE_OF_ANOTHER_ORDER');
   for (const payment of payments) eachPayment(facts, charge, payment, paidBack, tally);
   for (const row of unmatched) eachUnmatched(charge, row, paidBack.length > 0, tally);
   if (payments.length + unmatched.length === 0) notBooked(facts, charge, tally);

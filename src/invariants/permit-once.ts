@@ -12,6 +12,7 @@ import { rootOf } from './identity.js';
 import { planOf, redisOf } from './indexes.js';
 import { inShort } from './in-short.js';
 import type { Invariant } from './invariant.js';
+import { rememberedPerFacts } from './remembered.js';
 import { tallyFor, type Tally } from './tally.js';
 
 export const permitOnce: Invariant = {
@@ -66,6 +67,5 @@ function eachPermit(facts: Facts, permit: number, requests: readonly AcceptedReq
   tally.violation({ kind: 'permit', id: nonce, subject, claim: `Request ${requestId} got a reservation with permit ${nonce}, and ${why}.` });
 }
 
-function bookOf(facts: Facts): ReadonlyMap<string, string> {
-  return new Map(redisOf(facts).permits.map(({ userId, nonce, requestId }) => [`${userId} ${nonce}`, requestId]));
-}
+const bookOf: (facts: Facts) => ReadonlyMap<string, string> = rememberedPerFacts((facts) =>
+  new Map(redisOf(facts).permits.map(({ userId, nonce, requestId }) => [`${userId} ${nonce}`, requestId])));
