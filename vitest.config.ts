@@ -12,6 +12,9 @@ const LIFE = [
   'test/{observability,scanner-stopped}.int.test.ts',
 ];
 
+/** Tests that break the system on purpose, again and again on one warm stack. CI runs them beside `npm test`, for the same reason. */
+const BREAKAGE = ['test/sweep.e2e.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -53,8 +56,18 @@ export default defineConfig({
           name: 'e2e',
           sequence: { groupOrder: 2 },
           include: ['test/**/*.e2e.test.ts'],
-          exclude: ['test/pressure.e2e.test.ts', '**/node_modules/**'],
+          exclude: ['test/pressure.e2e.test.ts', ...BREAKAGE, '**/node_modules/**'],
           testTimeout: 240_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'breakage',
+          sequence: { groupOrder: 2 },
+          include: BREAKAGE,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
           fileParallelism: false,
         },

@@ -10,9 +10,25 @@ import { reportError } from './commands/report-error.js';
 import { ExitCode } from './exit-codes.js';
 import { MUTANT_OPTIONS } from './lab/mutants/mutant-options.js';
 import { RUN_OPTIONS } from './lab/run-options.js';
+import { SWEEP_OPTIONS } from './lab/sweep/sweep-options.js';
 import { toolVersions } from './lab/provenance.js';
 
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+function addSweep(program: Command, finish: (code: number) => void): void {
+  const sweep = program.command('sweep').description('break every named step of the protocol in every way: kill, pause, cut, at its first, middle and last hit; run, recover, judge');
+  for (const { flag, help } of Object.values(SWEEP_OPTIONS)) sweep.addOption(new Option(flag, help));
+  sweep
+    .option('--resume <dir>', 'go on with a sweep that was broken off, in the folder that it printed')
+    .option('--reduced', 'a sample drawn by the seed that has every role with every action, for CI')
+    .option('--report-dir <folder>', 'where sweeps go', 'reports')
+    .option('--mutant <name>', 'sweep with a guard removed: the sweep must find it (see `list`)')
+    .option('--json', 'print head and rows alone on stdout')
+    .action(async (options: Record<string, unknown>) => {
+      const { runSweep } = await import('./commands/sweep.js');
+      finish(await runSweep(options, process.argv, processIo));
+    });
+}
 
 function buildProgram(finish: (code: number) => void): Command {
   const program = new Command('seckill-lab');
@@ -47,6 +63,7 @@ function buildProgram(finish: (code: number) => void): Command {
     });
 
   addMutants(program, finish);
+  addSweep(program, finish);
   program.command('list').description('scenarios, faults, invariants and mutants').option('--json', 'as JSON').action(async (options: { json?: boolean }) => {
     const { runList } = await import('./commands/list.js');
     finish(runList(options, processIo));

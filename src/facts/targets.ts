@@ -218,6 +218,10 @@ export interface Tampering {
   tamper(kind: TamperKind, count: number): Promise<readonly string[]>;
   /** Those of the subjects that the system has repaired, by its own record of repairs. */
   repaired(kind: TamperKind, subjects: readonly string[]): Promise<readonly string[]>;
+  /** Writes another server's name into what Redis says of itself for the SKU. */
+  disownMirror(): Promise<void>;
+  /** Whether Redis calls itself the server that it is, and under which epoch. */
+  mirrorMark(): Promise<{ readonly isOwn: boolean; readonly epoch: number }>;
 }
 
 export interface Targets {

@@ -2,8 +2,10 @@
  * cut-at-step: the process waits at a protocol step until its link is cut, then goes on and loses exactly that call (CASES C27).
  * `downstream`: the server does it and the answer is lost. `upstream`: the request never arrives. Either way the client learns by a close.
  *
- * Landed: for every strike a step line, and bytes of the link that entered the proxy and never left it. A toxic hits every connection of a
- * link, other processes of the role included.
+ * `both`: the link is closed and opened again while the process waits at the step, whether or not a call would have followed.
+ *
+ * Landed: for every strike a step line, and bytes of the link that entered the proxy and never left it; for `both`, bytes that were counted at the cut, so of
+ * a connection that was open until then. A toxic hits every connection of a link, other processes of the role included.
  */
 import { z } from 'zod';
 
@@ -11,7 +13,7 @@ import { STEPS } from '../domain/steps.js';
 import type { StepHit, ToxicSpec } from '../facts/targets.js';
 import { defineFault } from './fault.js';
 import { holdsLink } from './fault-holds.js';
-import { lostBytes, until } from './observation.js';
+import { countedBytes, lostBytes, until } from './observation.js';
 import { linkOption, stepOption } from './option-values.js';
 import { disarmAll, strikeHits, strikeOptions, strikePlans } from './step-strikes.js';
 
@@ -20,24 +22,49 @@ const CUT_BOUND_MS = 3_000;
 
 export const cutAtStep = defineFault({
   name: 'cut-at-step',
-  description: 'at the Nth hit of a protocol step the next call over a link is lost: its answer (downstream) or its request (upstream)',
+  description: 'at the Nth hit of a protocol step the next call over a link is lost: its answer (downstream), its request (upstream), or the connection itself (both)',
   example: 'cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=3',
   schema: z.strictObject({
     step: stepOption,
     link: linkOption,
-    stream: z.enum(['upstream', 'downstream'], { error: 'is upstream (the request is lost) or downstream (its answer)' }).default('downstream'),
+    stream: z.enum(['upstream', 'downstream', 'both'], { error: 'is upstream (the request is lost), downstream (its answer) or both (the connection)' }).default('downstream'),
     ...strikeOptions,
   }),
   startsAfterMs: () => 0,
   strikesAsked: (options) => options.times,
   holds: (options) => [holdsLink(options.link, { t: 0 })],
-  predict: (options) => `${String(options.times)} step lines of ${options.step}, and each time bytes of ${options.link} enter the proxy ${options.stream} and never leave it`,
+  predict: (options) => `${String(options.times)} step lines of ${options.step}, and each time ${options.stream === 'both' ? `a connection of ${options.link} ends` : `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`}`,
   plans: (options, id, instances) => strikePlans(options, 'cut', id, instances),
   begin: (options, { id, targets, clock }) => {
     const link = targets.link(options.link);
-    const toxic: ToxicSpec = { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: 'limit_data', stream: options.stream, attributes: { bytes: 0 } };
+    const { stream } = options;
+    const toxic: ToxicSpec = { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: 'limit_data', stream: stream === 'both' ? 'downstream' : stream, attributes: { bytes: 0 } };
     const struck: { hit: StepHit; lost: number }[] = [];
     const waiting = () => strikeHits(targets, options.step, id).filter(({ hit }) => !struck.some((done) => done.hit === hit));
+    const loseCall = async (direction: 'upstream' | 'downstream', goOn: () => void): Promise<number> => {
+      const before = await link.counters();
+      let lost = 0;
+      await link.addToxic(toxic);
+      try {
+        goOn();
+        await until(clock, CUT_BOUND_MS, 10, async () => (lost = lostBytes(before, await link.counters(), direction)) > 0);
+      } finally {
+        await link.removeToxic(toxic.name);
+      }
+      return lost;
+    };
+    const loseConnection = async (goOn: () => void): Promise<number> => {
+      const before = await link.counters();
+      let ended = 0;
+      try {
+        await link.setEnabled(false);
+        await until(clock, CUT_BOUND_MS, 10, async () => (ended = countedBytes(before, await link.counters())) > 0);
+      } finally {
+        await link.setEnabled(true);
+      }
+      goOn();
+      return ended;
+    };
     return {
       async inject(signal) {
         while (struck.length < options.times && !signal.aborted) {
@@ -46,20 +73,16 @@ export const cutAtStep = defineFault({
             await clock.wait(10, signal);
             continue;
           }
-          const before = await link.counters();
-          let lost = 0;
-          await link.addToxic(toxic);
-          try {
+          const goOn = (): void => {
             next.target.goOn(next.hit);
-            await until(clock, CUT_BOUND_MS, 10, async () => (lost = lostBytes(before, await link.counters(), options.stream)) > 0);
-          } finally {
-            await link.removeToxic(toxic.name);
-          }
+          };
+          const lost = stream === 'both' ? await loseConnection(goOn) : await loseCall(stream, goOn);
           struck.push({ hit: next.hit, lost });
         }
       },
       async heal() {
         await link.removeToxic(toxic.name);
+        await link.setEnabled(true);
         await disarmAll(targets, options.step, id);
         for (const { target, hit } of waiting()) target.goOn(hit);
         const left = await link.listToxics();
@@ -71,7 +94,7 @@ export const cutAtStep = defineFault({
         const proven = struck.filter(({ lost }) => lost > 0);
         return Promise.resolve({
           landed: proven.length === options.times,
-          observed: `${String(struck.length)} step lines, ${String(proven.length)} of ${String(options.times)} cuts lost bytes (${String(proven.reduce((sum, { lost }) => sum + lost, 0))} B)`,
+          observed: `${String(struck.length)} step lines, ${String(proven.length)} of ${String(options.times)} cuts ${stream === 'both' ? 'ended a connection' : 'lost bytes'} (${String(proven.reduce((sum, { lost }) => sum + lost, 0))} B)`,
           strikes: proven.length,
           hits: struck.map(({ hit }) => hit),
           mayLose: null,

@@ -203,6 +203,9 @@ export interface FakeTargets extends Targets {
   poisonLost: number;
   /** Of what was tampered with, per kind: as many are never repaired. */
   unrepaired: number;
+  /** What Redis says of itself, and whether somebody rebuilds it. */
+  mirror: { isOwn: boolean; epoch: number };
+  rebuilds: boolean;
 }
 
 /** A server answers unless it is frozen; a link refuses when it is disabled. */
@@ -239,6 +242,8 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     deadLetters: 7,
     poisonLost: 0,
     unrepaired: 0,
+    mirror: { isOwn: true, epoch: 1 },
+    rebuilds: true,
     link: (name) => {
       // The fake's names are those of roles; this one belongs to the servers.
       return fakeLink(name as LinkName);
@@ -267,6 +272,9 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     tampering: {
       tamper: (kind, count) => Promise.resolve(Array.from({ length: kind === 'stock-counter-off' ? 1 : count }, (_value, index) => `${kind}-${String(index)}`)),
       repaired: (_kind, subjects) => Promise.resolve(subjects.slice(targets.unrepaired)),
+      disownMirror: () => Promise.resolve(void (targets.mirror.isOwn = false)),
+      // After a rebuild the next look finds its own mark.
+      mirrorMark: () => Promise.resolve(((mark) => (targets.mirror = targets.rebuilds && !mark.isOwn ? { isOwn: true, epoch: mark.epoch + 1 } : mark, mark))({ ...targets.mirror })),
     },
   };
   return targets;

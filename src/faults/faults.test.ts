@@ -212,6 +212,23 @@ describe('cut-at-step', () => {
     expect(link.toxics).toEqual([]);
   });
 
+  test.each([[40, true], [0, false]])('a connection that is cut is counted when it ends: %i bytes', async (bytes, landed) => {
+    const role = new FakeRole('consumer-1');
+    const targets = fakeTargets([role]);
+    const link = targets.fakeLink('consumer-postgres');
+    const orderOfThings: string[] = [];
+    link.onChange = (change) => {
+      if (change !== 'disabled') return;
+      orderOfThings.push('closed');
+      link.move(bytes, bytes);
+    };
+    role.goOn = () => orderOfThings.push(`go on, ${link.enabled ? 'open' : 'closed'}`);
+    role.hit('consumer.before-commit', 1, 'f#1@consumer-1', 10);
+    const { proof } = await live('cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=both', targets);
+    expect(orderOfThings).toEqual(['closed', 'go on, open']);
+    expect(proof.landed).toBe(landed);
+  });
+
   test('a cut that loses nothing is no strike, and a process that waits is let go by the heal', async () => {
     const role = new FakeRole('consumer-1');
     const targets = fakeTargets([role]);

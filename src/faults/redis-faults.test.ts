@@ -62,3 +62,12 @@ test('tampering that finds too few orders to spoil has not landed', async () => 
   await hand.inject(new AbortController().signal);
   expect(await hand.prove()).toMatchObject({ landed: false, strikes: 0 });
 });
+
+test.each([true, false])('a Redis that calls itself another server is healed when somebody rebuilds it: %s', async (rebuilds) => {
+  const targets = fakeTargets([]);
+  targets.rebuilds = rebuilds;
+  const hand = begin('foreign-redis@t=1s', targets);
+  await hand.inject(new AbortController().signal);
+  expect((await hand.heal()).healed).toBe(rebuilds);
+  expect(await hand.prove()).toMatchObject({ landed: true, strikes: 1 });
+});

@@ -8,10 +8,12 @@ import { deadlock } from './deadlock.js';
 import { diskIsFull } from './disk-full.js';
 import { duplicateCompensation } from './duplicate-compensation.js';
 import type { BindResult, Fault } from './fault.js';
+import { foreignRedis } from './foreign-redis.js';
 import { freezeRole } from './freeze-role.js';
 import { killRole } from './kill-role.js';
 import { linkToxic } from './link-toxic.js';
 import { loseProduceAck } from './lose-produce-ack.js';
+import { pauseAtStep } from './pause-at-step.js';
 import { pgOutage } from './pg-outage.js';
 import { poolExhausted } from './pool-exhausted.js';
 import { poisonMessages } from './poison-messages.js';
@@ -27,7 +29,7 @@ import { stopScanner } from './stop-scanner.js';
 import { tamperRedis } from './tamper-redis.js';
 
 export const FAULTS: readonly Fault[] = [
-  killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages, redisFailover, tamperRedis,
+  killRole, loseProduceAck, pgOutage, redisDown, linkToxic, freezeRole, cutAtStep, pauseAtStep, brokerOutage, restartEverything, slowConsumer, duplicateCompensation, poisonMessages, redisFailover, tamperRedis, foreignRedis,
   stopScanner, clockSkew, scriptFlush, redisEviction, redisTailLoss, rowLockHeld, deadlock, poolExhausted, autovacuumStarved, archiveFailing, diskIsFull,
 ];
 

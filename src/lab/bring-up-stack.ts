@@ -6,6 +6,7 @@ import type { StackDescription } from '../facts/stack-description.js';
 import { openStack } from '../stack/open-stack.js';
 import { startStack, type StackRequest } from '../stack/start-stack.js';
 import type { RunningStack } from '../stack/running-stack.js';
+import type { LaneWorkers } from './cases/lane-workers.js';
 import { monoUs } from './host-clock.js';
 import type { Teardown } from './teardown.js';
 
@@ -14,7 +15,7 @@ export type StackSource =
   | { readonly kind: 'start'; readonly request: StackRequest; readonly onKept: ((stack: StackDescription) => Promise<void>) | null }
   | { readonly kind: 'described'; readonly description: StackDescription }
   /** Whoever lends it ends it, and aborts the run when a server of it dies. */
-  | { readonly kind: 'lent'; readonly handle: RunningStack; readonly lane: number };
+  | { readonly kind: 'lent'; readonly handle: RunningStack; readonly lane: number; readonly workers: LaneWorkers | null };
 
 export interface UsableStack {
   readonly handle: RunningStack;
@@ -22,6 +23,8 @@ export interface UsableStack {
   readonly description: StackDescription;
   /** The run's own proxies, listeners and ports. */
   readonly lane: number;
+  /** Warm processes for roles and generator; null: the run starts its own. */
+  readonly workers: LaneWorkers | null;
   /** Others use it too and it goes on after the run. */
   readonly isShared: boolean;
   /** Puts a process under the care of the reaper; a failure is told and does not end the run. */
@@ -61,6 +64,7 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
       return handle.description;
     },
     lane: source.kind === 'lent' ? source.lane : 0,
+    workers: source.kind === 'lent' ? source.workers : null,
     isShared: source.kind !== 'start',
     registerPid(pid, who) {
       handle.registerPid(pid).catch((cause: unknown) => {

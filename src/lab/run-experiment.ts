@@ -22,6 +22,7 @@ import { bringUpStack, type StackSource } from './bring-up-stack.js';
 import { clockFacts, monoUs, readClockPair } from './host-clock.js';
 import { harvestAll } from './harvest/harvest.js';
 import { judgeFacts } from './judge.js';
+import { awaitStrikes } from './await-strikes.js';
 import { assembleFacts } from './assemble-facts.js';
 import { dropNamespace, prepareSystem } from './prepare-system.js';
 import { manifestOf, type RunPlan } from './run-plan.js';
@@ -67,7 +68,11 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     });
     const watcher = await watchProgress(plan, stack, load, emit, teardown);
 
-    const storm = await stage('storm', () => blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs)));
+    const storm = await stage('storm', async () => {
+      const blown = await blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs), stack.workers !== null);
+      await awaitStrikes(plan, stack, blown.faults, signal);
+      return blown;
+    });
 
     const healed = await stage('heal', () => healEverything(storm.faults, storm.facts.endedUs, emit));
 

@@ -32,6 +32,8 @@ export interface RunPlan {
   readonly mutant: string | null;
   /** What the run has to have come to. */
   readonly shows: readonly ShownSpec[];
+  /** After the storm faults may strike until everything has been drained for so long; 0: what has not struck at its end does not. */
+  readonly faultPatienceMs: number;
 }
 
 /** Open files are limited to 20,000 on common machines, and a socket has two ends on this one host. */
@@ -96,6 +98,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
     faults: [...scenario.faults, ...(options.clockSkew ?? []), ...(options.fault ?? [])],
     mutant,
     shows: showsOf(scenario, options),
+    faultPatienceMs: 0,
   };
 }
 

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { RoleConfig } from '../domain/role-config.js';
+import type { RoleInstance } from '../domain/roles.js';
 import type { LabEventListener } from '../facts/lab-event.js';
 import type { RunStore } from '../facts/run-store.js';
+import type { AimedPlan } from '../faults/fault.js';
 import { boundFaultsOf, skewsOf } from './bound-faults.js';
 import type { UsableStack } from './bring-up-stack.js';
 import { hostFaultClock, numberFaults, plansOf, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
@@ -30,6 +32,15 @@ export interface RoleSurroundings {
   readonly teardown: Teardown;
 }
 
+/** Faults that signal roles without a plan at a step; whoever they name, or everyone, has a process alone. */
+const SIGNALLING = ['freeze-role', 'slow-consumer', 'restart-everything', 'stop-scanner'] as const;
+
+/** Roles that must not share a process: a fault kills, stops or holds them. */
+function rolesOnTheirOwn(plan: RunPlan, plans: readonly AimedPlan[]): ReadonlySet<RoleInstance> {
+  if (plan.faults.some((text) => SIGNALLING.some((name) => text.startsWith(name)))) return new Set(plan.instances);
+  return new Set(plans.map(({ instance }) => instance));
+}
+
 /** Spawns every role at once and returns while they come up; the caller waits with `untilReady`. */
 export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown }: RoleSurroundings): RunningSystem {
   const configs = roleConfigs(plan, stack.description, stack.lane);
@@ -46,6 +57,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
     onUnplannedDeath: (error) => {
       abort.abort(error);
     },
+    ...(stack.workers === null ? {} : { place: stack.workers.placeRoles(rolesOnTheirOwn(plan, plans)) }),
   });
   // Undone after the roles have gone; a stack of this run's own ends as it is.
   if (stack.isShared) teardown.push('redis pair', () => restoreRedisPair(stack.handle));

@@ -8,10 +8,12 @@ import type { FaultSchedule } from './fault-schedule.js';
 import { monoUs } from './host-clock.js';
 
 /** Time between the order to start and the first arrival: the generator and the fault schedule both need to hear of it before. */
-export const START_DELAY_US = 300_000;
+const START_DELAY_US = 300_000;
+/** A warm generator has few arrivals and hears at once. */
+const WARM_START_DELAY_US = 100_000;
 
-export async function blowStorm(signal: AbortSignal, generator: RunningGenerator, startFaults: (stormStartUs: number) => FaultSchedule): Promise<{ facts: GeneratorFacts; faults: FaultSchedule }> {
-  const stormStartUs = monoUs() + START_DELAY_US;
+export async function blowStorm(signal: AbortSignal, generator: RunningGenerator, startFaults: (stormStartUs: number) => FaultSchedule, isWarm: boolean): Promise<{ facts: GeneratorFacts; faults: FaultSchedule }> {
+  const stormStartUs = monoUs() + (isWarm ? WARM_START_DELAY_US : START_DELAY_US);
   const faults = startFaults(stormStartUs);
   generator.start(stormStartUs);
   const facts = await orAborted(signal, generator.stormDone);

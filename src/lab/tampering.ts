@@ -9,6 +9,7 @@ import { RedisRecordState } from '../domain/status-codes.js';
 import { stockKeys, type StockKeys } from '../system/stock/keys.js';
 import { packRecord, unpackRecord } from '../system/stock/record-codec.js';
 import type { StockRecord } from '../system/stock/stock-port.js';
+import { serverRunId } from './harvest/redis.js';
 import { directRedis, withPostgres } from './store-clients.js';
 
 /** Users that no load has. */
@@ -53,6 +54,23 @@ export function createTampering(direct: { readonly redisPrimary: HostPort; reado
         const records = await ordered(redis, count);
         for (const record of records) await spoil(redis, keys, kind, record);
         return records.map(({ requestId }) => requestId);
+      } finally {
+        redis.disconnect();
+      }
+    },
+    async disownMirror() {
+      const redis = directRedis(direct.redisPrimary);
+      try {
+        await redis.hset(keys.meta, 'runId', '0'.repeat(40));
+      } finally {
+        redis.disconnect();
+      }
+    },
+    async mirrorMark() {
+      const redis = directRedis(direct.redisPrimary);
+      try {
+        const [[runId, epoch], info] = await Promise.all([redis.hmget(keys.meta, 'runId', 'epoch'), redis.info('server')]);
+        return { isOwn: runId === serverRunId(info), epoch: Number(epoch ?? '0') };
       } finally {
         redis.disconnect();
       }

@@ -24,6 +24,16 @@ export interface GeneratorSpawn {
   readonly readyTimeoutMs?: number;
 }
 
+/** A process that is loaded and waits for a job; it may be given one after another. */
+export interface WarmGenerator {
+  readonly pid: number;
+  isAlive(): boolean;
+  /** As `startGenerator`, in this process; at most one job at a time. Its `stop` leaves the process waiting. */
+  take(job: LoadJob, on?: Pick<GeneratorSpawn, 'onProgress' | 'readyTimeoutMs'>): Promise<RunningGenerator>;
+  /** SIGKILL. Resolves when its exit was seen. */
+  kill(): Promise<void>;
+}
+
 export interface FinalPollsReport {
   readonly asked: number;
   readonly unanswered: number;
@@ -76,26 +86,30 @@ class Client {
   readonly child: ChildProcess;
   #hasEnded = false;
 
-  constructor(child: ChildProcess, spawn: GeneratorSpawn) {
+  constructor(child: ChildProcess, spawn: Pick<GeneratorSpawn, 'onProgress'>) {
     this.child = child;
-    child.on('message', (raw) => {
+    const onMessage = (raw: unknown): void => {
       const message = raw as GeneratorMessage;
       if (message.kind === 'ready') this.ready.resolve(message.report);
       else if (message.kind === 'progress') spawn.onProgress?.(message.progress);
       else if (message.kind === 'done') this.done.resolve(message.facts);
       else if (message.kind === 'payers-finished') this.payersFinished.resolve(message.unfinished);
       else if (message.kind === 'settled') this.settled.resolve({ asked: message.asked, unanswered: message.unanswered, gatewayMetrics: message.gatewayMetrics });
+      else if (message.kind === 'stopped') this.#end();
       else this.fail(message.message);
-    });
-    child.on('error', (error) => {
+    };
+    const onError = (error: Error): void => {
       this.fail(error.message);
       // A process that could not be started never exits.
       if (child.pid === undefined) this.#end();
-    });
-    child.on('exit', (code, signal) => {
+    };
+    const onExit = (code: number | null, signal: string | null): void => {
       this.#end();
       this.fail(`it ended ${signal === null ? `with exit code ${String(code)}` : `by ${signal}`}`);
-    });
+    };
+    child.on('message', onMessage).on('error', onError).on('exit', onExit);
+    // The next job of a warm process has a client of its own.
+    void this.gone.promise.then(() => child.off('message', onMessage).off('error', onError).off('exit', onExit));
   }
 
   fail(message: string): void {
@@ -124,18 +138,62 @@ class Client {
   }
 }
 
-/** Starts the process and resolves when it is ready to begin: plan expanded, rehearsed, connected. On failure nothing is left running. */
-export async function startGenerator(job: LoadJob, spawn: GeneratorSpawn = {}): Promise<RunningGenerator> {
-  const jobPath = join(job.directory, 'load-job.json');
-  await writeFile(jobPath, `${JSON.stringify(job, null, 2)}\n`);
+function forkMain(spawn: Pick<GeneratorSpawn, 'entry' | 'logFd' | 'onSpawn'>, env: Readonly<Record<string, string>>): ChildProcess {
   const output = spawn.logFd ?? 'ignore';
   const child = fork(spawn.entry ?? fileURLToPath(new URL('./main.js', import.meta.url)), [], {
-    env: { ...process.env, [LOAD_JOB_VARIABLE]: jobPath },
+    env: { ...process.env, ...env },
     execArgv: [],
     stdio: ['ignore', output, output, 'ipc'],
   });
-  const client = new Client(child, spawn);
+  // Nobody may be listening any more when a signal or a message cannot be delivered; the exit tells it.
+  child.on('error', () => undefined);
   if (child.pid !== undefined) spawn.onSpawn?.(child.pid);
+  return child;
+}
+
+async function saveJob(job: LoadJob): Promise<string> {
+  const path = join(job.directory, 'load-job.json');
+  await writeFile(path, `${JSON.stringify(job, null, 2)}\n`);
+  return path;
+}
+
+/** Starts the process and resolves when it is ready to begin: plan expanded, rehearsed, connected. On failure nothing is left running. */
+export async function startGenerator(job: LoadJob, spawn: GeneratorSpawn = {}): Promise<RunningGenerator> {
+  const child = forkMain(spawn, { [LOAD_JOB_VARIABLE]: await saveJob(job) });
+  return runningOnceReady(new Client(child, spawn), spawn);
+}
+
+/** Forks a process that waits for jobs. */
+export function forkWarmGenerator(spawn: Pick<GeneratorSpawn, 'entry' | 'logFd' | 'onSpawn'> = {}): WarmGenerator {
+  const child = forkMain(spawn, {});
+  let alive = child.pid !== undefined;
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      alive = false;
+      resolve();
+    });
+    child.on('error', () => {
+      if (child.pid === undefined) resolve();
+    });
+  });
+  return {
+    pid: child.pid ?? -1,
+    isAlive: () => alive,
+    async take(job, on = {}) {
+      const path = await saveJob(job);
+      const client = new Client(child, on);
+      client.tell({ kind: 'job', path });
+      return runningOnceReady(client, on);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+async function runningOnceReady(client: Client, spawn: Pick<GeneratorSpawn, 'readyTimeoutMs'>): Promise<RunningGenerator> {
+  const { child } = client;
   const timeoutMs = spawn.readyTimeoutMs ?? 60_000;
   const timer = setTimeout(() => {
     client.fail(`it was not ready within ${String(timeoutMs)} ms`);

@@ -88,7 +88,7 @@ export class Generator {
     const followUps = new FollowUps({ load, plan, tellings, pollsPerSecondMax: job.pollsPerSecondMax ?? POLLS_PER_SECOND_MAX, orders: payers });
     const permits = permitsOf(load, plan, job.permitSecret ?? '', Date.now);
     const parts: StormParts = { load, plan, recorder, followUps, permits, firstAnswers: new FirstAnswers({ load, plan, recorder, tellings, followUps, orders: payers }) };
-    const calibration = await calibrate(load);
+    const calibration = job.calibrates === false ? null : await calibrate(load);
     const storm = await openStorm(job, parts);
     const [connected] = await Promise.all([storm.open(), payers?.open()]);
     const rehearsalRequests = job.rehearsalRequests ?? REHEARSAL_REQUESTS;

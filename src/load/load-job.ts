@@ -4,6 +4,8 @@
  * In order: the job file (path in `SECKILL_LOAD_JOB`) → `ready` → `start` → `progress` twice a second → `done` → (`finish-payers` → `payers-finished` →) `settle`
  * → `settled` → `stop`.
  * When the channel closes, the generator ends at once.
+ *
+ * A warm generator is forked without a job: it gets the path of one by `job`, says `stopped` where the other would end, and waits for the next.
  */
 import type { HostPort, RoleConfig } from '../domain/role-config.js';
 import type { GeneratorFacts } from '../facts/history.js';
@@ -35,6 +37,8 @@ export interface LoadJob {
   readonly pollsPerSecondMax?: number;
   /** Malformed requests before the start, to warm both sides up (storm.ts). Default 4,000. */
   readonly rehearsalRequests?: number;
+  /** False: no rehearsal against a server of its own. For a handful of arrivals of which nobody claims a latency. Default true. */
+  readonly calibrates?: boolean;
   /** The last round of polls ends after this, answered or not. Default 30,000. */
   readonly finalPollsTimeoutMs?: number;
 }
@@ -58,8 +62,8 @@ export interface ReadyReport {
   readonly connected: readonly number[];
   /** Malformed requests that the gateways answered before the start. */
   readonly rehearsed: number;
-  /** What the rehearsal against a server of its own showed. */
-  readonly calibration: { readonly answered: number; readonly latenessP99Us: number };
+  /** What the rehearsal against a server of its own showed; null: there was none. */
+  readonly calibration: { readonly answered: number; readonly latenessP99Us: number } | null;
 }
 
 export type GeneratorMessage =
@@ -69,9 +73,13 @@ export type GeneratorMessage =
   | { readonly kind: 'payers-finished'; readonly unfinished: number }
   /** `gatewayMetrics`: Prometheus text of a gateway that lives in the generator; null: there is none. */
   | { readonly kind: 'settled'; readonly asked: number; readonly unanswered: number; readonly gatewayMetrics: string | null }
+  /** Warm only: the files are closed, and it waits for a job. */
+  | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string };
 
 export type LabMessage =
+  /** Warm only. */
+  | { readonly kind: 'job'; readonly path: string }
   | { readonly kind: 'start'; readonly startAtMonoUs: number }
   | { readonly kind: 'finish-payers'; readonly timeoutMs: number }
   | { readonly kind: 'settle' }

@@ -53,7 +53,7 @@ export async function runCase(warm: WarmStack, lane: number, request: CaseReques
     keptNamespace: isGreen ? null : plan.namespace.database,
   });
   try {
-    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: { kind: 'lent', handle: warm.handle, lane }, argv, options });
+    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: { kind: 'lent', handle: warm.handle, lane, workers: warm.workers?.lane(lane) ?? null }, argv, options });
     return { ...account(verdict.outcome === 'green'), kind: 'judged', verdict };
   } catch (error) {
     if (!(error instanceof LabError)) throw error;
@@ -66,7 +66,7 @@ export async function runCase(warm: WarmStack, lane: number, request: CaseReques
 
 /** Faults that stop, kill or move a server hit every lane: their names say so, and a new one is taken for such a fault. */
 const LANE_FAULTS: ReadonlySet<string> = new Set([
-  'kill-role', 'pause-at-step', 'freeze-role', 'cut-at-step', 'link-outage', 'link-toxic', 'lose-produce-ack', 'slow-consumer', 'poison-messages', 'duplicate-compensation', 'tamper-redis',
+  'kill-role', 'pause-at-step', 'freeze-role', 'cut-at-step', 'link-outage', 'link-toxic', 'lose-produce-ack', 'slow-consumer', 'poison-messages', 'duplicate-compensation', 'tamper-redis', 'foreign-redis', 'stop-scanner', 'clock-skew',
 ]);
 
 /** True when a fault of the plan may touch what other lanes use. */

@@ -10,6 +10,7 @@ import type { RoleConfig } from '../../domain/role-config.js';
 import type { StepObserver } from '../../domain/steps.js';
 import type { RunningRole } from '../../system/role.js';
 import { createStepPlanObserver } from '../step-plan-observer.js';
+import { countedClock } from './counted-clock.js';
 import { COUNTS_DESCRIPTOR, LINES_DESCRIPTOR, ROLE_CONFIG_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
 import { createStepCounter } from './step-counts.js';
 
@@ -77,18 +78,6 @@ export async function runRoleProcess(compose: (config: RoleConfig, surroundings:
     say(config.instance, 'can no longer work', cause);
     end(1);
   }
-}
-
-/** The wall clock, ahead by `skewMs`, that knows how often it was asked. */
-function countedClock(skewMs: number): Clock & { state(): { readonly nowMs: number; readonly reads: number } } {
-  let reads = 0;
-  return {
-    nowMs() {
-      reads += 1;
-      return Date.now() + skewMs;
-    },
-    state: () => ({ nowMs: Date.now() + skewMs, reads }),
-  };
 }
 
 type LaterLine = Exclude<LineToRole, { kind: 'start' }>;

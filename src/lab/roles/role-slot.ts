@@ -13,6 +13,7 @@ import type { RoleClock, RoleExit, RoleTarget, StepHit, StepPlan } from '../../f
 import { monoUs } from '../host-clock.js';
 import { lastLines } from './log-tail.js';
 import { askRole, parseMetrics } from './role-http.js';
+import type { RoleBody, RoleBodyOptions } from './role-body.js';
 import { RoleProcess } from './role-process.js';
 import { readStepCounts } from './step-counts.js';
 
@@ -31,6 +32,8 @@ export interface SlotSurroundings {
   readonly emit: LabEventListener;
   /** Puts every new process under the care of somebody who outlives the lab. It leads its own process group. */
   readonly registerPid: (pid: number, instance: RoleInstance) => void;
+  /** Where a role gets its place. Left out: in a new process of its own. Who gives another place also has it registered. */
+  readonly place?: (options: RoleBodyOptions) => RoleBody;
   /** Once per slot at most. */
   readonly onUnplannedDeath: (error: LabError) => void;
 }
@@ -46,13 +49,16 @@ export class RoleSlot implements RoleTarget {
   readonly logFile: string;
   readonly #spec: RoleSpec;
   readonly #around: SlotSurroundings;
+  readonly #countsFile: string;
   readonly #counts: number;
   readonly #hits: StepHit[] = [];
   readonly #exits: RoleExit[] = [];
   readonly #disarmed = new Set<string>();
-  #current: RoleProcess | null = null;
+  /** From the end on, when the file is closed. */
+  #lastCounts: Readonly<Partial<Record<StepName, number>>> | null = null;
+  #current: RoleBody | null = null;
   /** Loaded and waiting, while planned kills are to come: Node takes half a second to load a role, and several on a busy host. */
-  #spare: RoleProcess | null = null;
+  #spare: RoleBody | null = null;
   #starts = 0;
   #cpuOfTheDead = 0;
   #stopping = false;
@@ -64,7 +70,8 @@ export class RoleSlot implements RoleTarget {
     this.#around = around;
     mkdirSync(around.logDirectory, { recursive: true });
     this.logFile = join(around.logDirectory, `${this.instance}.log`);
-    this.#counts = openSync(join(around.logDirectory, `${this.instance}.steps`), 'w+');
+    this.#countsFile = join(around.logDirectory, `${this.instance}.steps`);
+    this.#counts = openSync(this.#countsFile, 'w+');
     writeSync(this.#counts, new Float64Array(STEP_NAMES.length));
   }
 
@@ -87,21 +94,19 @@ export class RoleSlot implements RoleTarget {
     if (this.#starts > 1) this.#keepSpare();
   }
 
-  #spawn(): RoleProcess {
-    const log = openSync(this.logFile, 'a');
-    const spawned = new RoleProcess({
-      entry: this.#around.entry,
-      config: this.#spec.config,
-      logDescriptor: log,
-      countsDescriptor: this.#counts,
-      onHit: (hit) => this.#hits.push(hit),
-    });
-    closeSync(log);
-    if (spawned.pid > 0) this.#around.registerPid(spawned.pid, this.instance);
+  #spawn(): RoleBody {
+    const options: RoleBodyOptions = { config: this.#spec.config, logFile: this.logFile, countsFile: this.#countsFile, onHit: (hit) => void this.#hits.push(hit) };
+    const spawned = this.#around.place?.(options) ?? this.#spawnProcess(options);
     void spawned.gone.then((exit) => {
       if (spawned === this.#spare) this.#spare = null;
       else this.#afterDeath(spawned, exit);
     });
+    return spawned;
+  }
+
+  #spawnProcess(options: RoleBodyOptions): RoleBody {
+    const spawned = new RoleProcess(this.#around.entry, options);
+    if (spawned.pid > 0) this.#around.registerPid(spawned.pid, this.instance);
     return spawned;
   }
 
@@ -111,7 +116,7 @@ export class RoleSlot implements RoleTarget {
     if (killsAhead && !this.#stopping) this.#spare ??= this.#spawn();
   }
 
-  #afterDeath(dead: RoleProcess, exit: RoleExit): void {
+  #afterDeath(dead: RoleBody, exit: RoleExit): void {
     this.#exits.push(exit);
     this.#cpuOfTheDead += dead.cpuSeconds;
     this.#current = null;
@@ -127,7 +132,7 @@ export class RoleSlot implements RoleTarget {
     this.#around.onUnplannedDeath(new LabError(code, `${this.instance} ended with ${how} and nobody had asked it to`, `read ${this.logFile}`, { details: lastLines(this.logFile, LOG_LINES_TOLD) }));
   }
 
-  async #announceReady(asked: RoleProcess): Promise<void> {
+  async #announceReady(asked: RoleBody): Promise<void> {
     while (this.#current === asked && !this.#stopping) {
       const healthy = (await askRole(this.#spec.config.listen, '/healthz', HEALTH_ASK_MS))?.status === 200;
       if (healthy && this.#current === asked) {
@@ -195,7 +200,7 @@ export class RoleSlot implements RoleTarget {
   }
 
   stepCounts(): Readonly<Partial<Record<StepName, number>>> {
-    return readStepCounts(this.#counts);
+    return this.#lastCounts ?? readStepCounts(this.#counts);
   }
 
   exits(): readonly RoleExit[] {
@@ -240,10 +245,17 @@ export class RoleSlot implements RoleTarget {
     this.#stopping = true;
   }
 
-  /** Wakes it, asks it to end, and after 6 s ends it. Problems in words; none when it ended by itself with code 0. */
+  /** Wakes it, asks it to end, and after 6 s ends it. Problems in words; none when it ended by itself with code 0. Once. */
   async stop(): Promise<readonly string[]> {
     this.expectStop();
     await this.#endSpare();
+    const problems = await this.#endCurrent();
+    this.#lastCounts = this.stepCounts();
+    closeSync(this.#counts);
+    return problems;
+  }
+
+  async #endCurrent(): Promise<readonly string[]> {
     const last = this.#current;
     if (last === null) return [];
     last.signal('SIGTERM');

@@ -1,0 +1,85 @@
+/** A sweep of the protocol's steps: what it does, what it found, and where that is kept. */
+import type { LinkName } from '../domain/roles.js';
+import type { StepName } from '../domain/steps.js';
+import type { RunOutcome } from './verdict.js';
+
+/** kill: SIGKILL at the step. pause: SIGSTOP at the step, past every lease and session. cut: the role's connection to a store. */
+export const SWEEP_ACTIONS = ['kill', 'pause', 'cut'] as const;
+export type SweepAction = (typeof SWEEP_ACTIONS)[number];
+
+/** Of the hits that the counting run saw. */
+export const SWEEP_HITS = ['first', 'middle', 'last'] as const;
+export type SweepHit = (typeof SWEEP_HITS)[number];
+
+export interface SweepStrike {
+  readonly step: StepName;
+  readonly action: SweepAction;
+  readonly when: SweepHit;
+  /** From 1. */
+  readonly hit: number;
+  /** Only of a cut. */
+  readonly link: LinkName | null;
+  /** A second process of the role runs beside the victim and takes over what it holds. */
+  readonly hasPartner: boolean;
+}
+
+export interface SweepCase {
+  /** `consumer.after-order kill first`; of a pair both, with ` + ` between. */
+  readonly id: string;
+  /** Name of the base run. */
+  readonly base: string;
+  /** One, or two of a pair. */
+  readonly strikes: readonly SweepStrike[];
+}
+
+/** `failed`: the case could not be carried out, twice. */
+export type SweepOutcome = RunOutcome | 'failed';
+
+export interface SweepRow {
+  readonly id: string;
+  readonly base: string;
+  readonly strikes: readonly SweepStrike[];
+  readonly outcome: SweepOutcome;
+  /** One sentence. */
+  readonly headline: string;
+  /** From the first strike until everything was drained; null: nobody can tell. */
+  readonly recoveryMs: number | null;
+  readonly tookMs: number;
+  /** 2: the first attempt proved nothing, and `firstAttempt` says why. */
+  readonly attempts: number;
+  readonly firstAttempt: string | null;
+  /** Run folder and database that were kept; null of a green one, of which nothing is kept. */
+  readonly directory: string | null;
+  readonly keptNamespace: string | null;
+}
+
+/** How often a step was reached in a base run without strikes. */
+export interface StepCount {
+  readonly base: string;
+  readonly step: StepName;
+  readonly hits: number;
+}
+
+/** Everything a sweep needs to go on after its process is gone. Written once, when the counting runs are over. */
+export interface SweepHead {
+  readonly schemaVersion: 1;
+  readonly startedAt: string;
+  readonly seed: number;
+  readonly mutant: string | null;
+  readonly lanes: number;
+  /** Of the code: null when it is not in a checkout. */
+  readonly gitSha: string | null;
+  readonly counts: readonly StepCount[];
+  readonly cases: readonly SweepCase[];
+  /** Steps asked for that no base run reaches, though each was tried twice. */
+  readonly unreached: readonly StepName[];
+}
+
+/** The place of a sweep: a head, a row per finished case, run folders of the cases. */
+export interface SweepStore {
+  readonly directory: string;
+  saveHead(head: SweepHead): Promise<void>;
+  /** Synchronous and whole: after it returns, a kill loses nothing. */
+  appendRow(row: SweepRow): void;
+  saveTable(text: string): Promise<void>;
+}

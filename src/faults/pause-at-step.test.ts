@@ -1,0 +1,57 @@
+// A pause is proven by a process that stood still from end to end, and always ended.
+import { expect, test } from 'vitest';
+
+import { FakeRole, fakeClock, fakeTargets } from './fake-targets.test-support.js';
+import { parseFaultOption } from './registry.js';
+
+function begin(role: FakeRole) {
+  const parsed = parseFaultOption('pause-at-step@step=relay.after-claim,s=1,hit=2');
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  const clock = fakeClock();
+  return { plans: parsed.fault.plans('f#1', ['relay-1']), hand: parsed.fault.begin({ id: 'f#1', targets: fakeTargets([role]), clock }), clock };
+}
+
+test('lands when the process stood still, and it is woken', async () => {
+  const role = new FakeRole('relay-1');
+  const { hand, plans } = begin(role);
+  expect(plans).toMatchObject([{ instance: 'relay-1', plan: { action: 'pause', firstHit: 2, times: 1 } }]);
+  role.paused = true;
+  role.hit('relay.after-claim', 2, 'f#1@relay-1', 10);
+  await hand.inject(new AbortController().signal);
+  expect(role.paused).toBe(false);
+  expect((await hand.heal()).healed).toBe(true);
+  expect(await hand.prove()).toMatchObject({ landed: true, strikes: 1, hits: [{ hit: 2 }] });
+  expect(role.disarmed).toEqual(['f#1@relay-1']);
+});
+
+test.each([
+  ['it reached a step meanwhile', (role: FakeRole) => { role.steps = { 'relay.after-send': 1 }; }],
+  ['it was woken by somebody else', (role: FakeRole) => { role.paused = false; }],
+])('does not land: %s', async (_, happen) => {
+  const role = new FakeRole('relay-1');
+  const { hand, clock } = begin(role);
+  role.paused = true;
+  role.hit('relay.after-claim', 2, 'f#1@relay-1', 10);
+  const injecting = hand.inject(new AbortController().signal);
+  while (clock.nowUs < 1_500_000) await clock.wait(10);
+  happen(role);
+  await injecting;
+  await hand.heal();
+  expect(role.paused).toBe(false);
+  expect((await hand.prove()).landed).toBe(false);
+});
+
+test('an end in the middle of a pause wakes the process and proves nothing', async () => {
+  const role = new FakeRole('relay-1');
+  const { hand, clock } = begin(role);
+  role.paused = true;
+  role.hit('relay.after-claim', 2, 'f#1@relay-1', 10);
+  const stop = new AbortController();
+  const injecting = hand.inject(stop.signal);
+  while (clock.nowUs < 1_500_000) await clock.wait(10);
+  stop.abort();
+  await injecting;
+  await hand.heal();
+  expect(role.paused).toBe(false);
+  expect((await hand.prove()).landed).toBe(false);
+});

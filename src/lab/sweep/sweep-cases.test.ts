@@ -1,0 +1,128 @@
+// What a sweep has to do follows from the list of steps and from what was counted, and from nothing that somebody has to remember.
+import { describe, expect, test } from 'vitest';
+
+import { STEPS, STEP_NAMES, type Step, type StepName } from '../../domain/steps.js';
+import type { StepCount, SweepCase } from '../../facts/sweep.js';
+import { parseFaultOption } from '../../faults/registry.js';
+import { pairCases, sampleOf, selectedSteps, sweepCases, WHOLE_SWEEP } from './sweep-cases.js';
+import { BASE_OF_SCENARIO, baseNamed, SWEEP_BASES } from './sweep-bases.js';
+import { faultOf, nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
+
+const counted = (hits: number, base = 'sweep-sale'): StepCount[] => STEP_NAMES.map((step) => ({ base, step, hits }));
+const generated = (counts = counted(9)) => sweepCases(STEPS, counts, BASE_OF_SCENARIO, WHOLE_SWEEP);
+const numbersOf = (cases: readonly SweepCase[], step: string, action: string) => cases.filter(({ strikes }) => strikes[0]?.step === step && strikes[0].action === action).map(({ strikes }) => strikes[0]?.hit);
+
+describe('the cases of a sweep', () => {
+  test('every step × kill and pause × first, middle and last hit; cuts where the step has links', () => {
+    const { cases, unreached } = generated();
+    expect(unreached).toEqual([]);
+    for (const step of STEP_NAMES) {
+      expect(numbersOf(cases, step, 'kill'), step).toEqual([1, 5, 9]);
+      expect(numbersOf(cases, step, 'pause'), step).toEqual([1, 5, 9]);
+      expect(numbersOf(cases, step, 'cut'), step).toEqual(STEPS[step].links.length > 0 ? [1, 5, 9] : []);
+    }
+    expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
+  });
+
+  test('a new step is swept without anybody thinking of it', () => {
+    const name = 'relay.after-something-new' as StepName;
+    const more: Record<string, Step> = { ...STEPS, [name]: { role: 'relay', links: ['relay-kafka'], scenario: 'hot-sku' } };
+    const reached = sweepCases(more, [...counted(4), { base: 'sweep-life', step: name, hits: 4 }], BASE_OF_SCENARIO, WHOLE_SWEEP);
+    expect(reached.cases.filter(({ id }) => id.startsWith(name)).map(({ id, base }) => `${base}: ${id}`)).toEqual([
+      `sweep-life: ${name} kill first`, `sweep-life: ${name} kill middle`, `sweep-life: ${name} kill last`,
+      `sweep-life: ${name} pause first`, `sweep-life: ${name} pause middle`, `sweep-life: ${name} pause last`,
+      `sweep-life: ${name} cut first`, `sweep-life: ${name} cut middle`, `sweep-life: ${name} cut last`,
+    ]);
+    expect(sweepCases(more, counted(4), BASE_OF_SCENARIO, WHOLE_SWEEP).unreached).toEqual([name]);
+  });
+
+  test('every link of a step is cut', () => {
+    const { cases } = generated();
+    for (const step of STEP_NAMES) {
+      const cut = cases.flatMap(({ strikes }) => strikes).filter((strike) => strike.step === step && strike.action === 'cut').map(({ link }) => link);
+      expect(new Set(cut), step).toEqual(new Set(STEPS[step].links));
+    }
+  });
+
+  test('a step that is reached once or twice has no repeats of the same hit', () => {
+    expect(numbersOf(generated(counted(1)).cases, 'relay.after-send', 'kill')).toEqual([1]);
+    expect(numbersOf(generated(counted(2)).cases, 'relay.after-send', 'kill')).toEqual([1, 2]);
+  });
+
+  test('a step is swept in the first base that reaches it, and unreached ones are named', () => {
+    const counts: StepCount[] = [{ base: 'a', step: 'relay.after-send', hits: 0 }, { base: 'b', step: 'relay.after-send', hits: 3 }, { base: 'c', step: 'relay.after-send', hits: 9 }];
+    const { cases, unreached } = sweepCases(STEPS, counts, { 'hot-sku': 'd' }, { ...WHOLE_SWEEP, steps: 'relay.after-*', actions: ['kill'] });
+    expect(cases.map(({ base, id }) => `${base} ${id}`)).toEqual(['b relay.after-send kill first', 'b relay.after-send kill middle', 'b relay.after-send kill last']);
+    expect(unreached).toEqual(['relay.after-claim', 'relay.after-mark']);
+  });
+
+  test('the base that stands for the scenario of a step goes before the first that happens to reach it', () => {
+    const counts: StepCount[] = [{ base: 'a', step: 'relay.after-send', hits: 3 }, { base: 'b', step: 'relay.after-send', hits: 1 }];
+    expect(sweepCases(STEPS, counts, { 'hot-sku': 'b' }, { ...WHOLE_SWEEP, steps: 'relay.after-send', actions: ['kill'] }).cases).toMatchObject([{ base: 'b' }]);
+    for (const [scenario, base] of Object.entries(BASE_OF_SCENARIO)) {
+      expect(STEP_NAMES.map((step) => STEPS[step].scenario)).toContain(scenario);
+      expect(baseNamed(base).scenario.name).toBe(base);
+    }
+  });
+
+  test('patterns take whole names', () => {
+    expect(selectedSteps(STEPS, 'relay.*')).toEqual(['relay.after-claim', 'relay.after-send', 'relay.after-mark']);
+    expect(selectedSteps(STEPS, 'relay')).toEqual([]);
+    expect(selectedSteps(STEPS, null)).toEqual(STEP_NAMES);
+  });
+
+  test('each case is a fault that exists, aimed at the first process of the role', () => {
+    for (const { strikes } of generated().cases) for (const strike of strikes) for (const atOnce of [false, true]) expect(parseFaultOption(faultOf(strike, atOnce)), faultOf(strike, atOnce)).toMatchObject({ ok: true });
+    const [paused] = generated().cases.filter(({ id }) => id === 'relay.after-claim pause first');
+    if (paused === undefined) throw new Error('no such case');
+    const plan = sweepPlan(baseNamed('sweep-sale'), paused.strikes, { seed: 3, mutant: null, cutsAtOnce: false });
+    expect(plan.instances).toContain('relay-2');
+    expect(plan.faults).toEqual(['pause-at-step@step=relay.after-claim,hit=1,instance=1,s=1300ms']);
+    expect(plan.faultPatienceMs).toBeGreaterThan(0);
+  });
+
+  test('leases and sessions of every base end within a second, and a pause is longer', () => {
+    for (const base of SWEEP_BASES) {
+      const { tuning } = sweepPlan(base, [], { seed: 1, mutant: null, cutsAtOnce: false });
+      for (const ms of [tuning.leaseMs, tuning.consumerSessionTimeoutMs, tuning.reconciler.leaseMs]) expect(ms, base.scenario.name).toBeLessThanOrEqual(1_000);
+    }
+  });
+});
+
+describe('a second attempt', () => {
+  const each: SweepCase = { id: 'x', base: 'sweep-sale', strikes: [{ step: 'relay.after-send', action: 'cut', when: 'last', hit: 9, link: 'relay-kafka', hasPartner: true }] };
+
+  test('strikes well within what the first one reached, and alone', () => {
+    expect(nearerStrikes(each, { 'relay.after-send': 7 })).toMatchObject([{ hit: 4, hasPartner: false }]);
+    expect(nearerStrikes(each, { 'relay.after-send': 1 })).toMatchObject([{ hit: 1 }]);
+    expect(nearerStrikes(each, { 'relay.after-send': 30 })).toMatchObject([{ hit: 9 }]);
+  });
+
+  test('only hits that every counting run had are struck at', () => {
+    expect(sureCounts('a', [{ 'relay.after-send': 7, 'relay.after-mark': 1 }, { 'relay.after-send': 5 }])).toEqual([{ base: 'a', step: 'relay.after-send', hits: 5 }]);
+    expect(sureCounts('a', [])).toEqual([]);
+  });
+});
+
+describe('drawn by the seed', () => {
+  const { cases } = generated();
+
+  test('pairs are different, of one base and of two steps; the same seed draws the same', () => {
+    const pairs = pairCases(cases, 40, 5);
+    expect(pairs).toHaveLength(40);
+    expect(new Set(pairs.map(({ id }) => id)).size).toBe(40);
+    for (const { strikes } of pairs) expect(new Set(strikes.map(({ step }) => step)).size).toBe(2);
+    expect(pairCases(cases, 40, 5)).toEqual(pairs);
+    expect(pairCases(cases, 40, 6)).not.toEqual(pairs);
+    expect(pairCases(cases.slice(0, 1), 3, 5)).toEqual([]);
+  });
+
+  test('the sample has every role with every action', () => {
+    const roleOf = (step: StepName) => STEPS[step].role;
+    const kinds = (list: readonly SweepCase[]) => new Set(list.map(({ strikes }) => `${strikes[0] === undefined ? '' : roleOf(strikes[0].step)} ${strikes[0]?.action ?? ''}`));
+    const sample = sampleOf(cases, 36, 9, roleOf);
+    expect(sample).toHaveLength(36);
+    expect(kinds(sample)).toEqual(kinds(cases));
+    expect(sampleOf(cases, 36, 9, roleOf)).toEqual(sample);
+  });
+});
