@@ -133,7 +133,7 @@ const CASES: readonly (BrokenWorld & { readonly world: Facts })[] = [
     payment.status = 20;
     draft.channel.refunds = draft.channel.refunds.filter((refund) => refund.tradeNo !== payment.tradeNo);
   } },
-  { world: LIVES, judge: 'money-accounted', wrong: 'money taken and called failed', claim: /is FAILED \(30\), and the channel has taken its money/, edit: (draft) => { paymentIn(draft, 20).status = 30; } },
+  { world: LIVES, judge: 'money-accounted', wrong: 'money taken and called failed', claim: /in state FAILED \(30\), and it is booked nowhere/, edit: (draft) => { paymentIn(draft, 20).status = 30; } },
   { world: LIVES, judge: 'money-accounted', wrong: 'money acknowledged and booked nowhere', claim: /whose callback was acknowledged, and it is booked nowhere/, edit: (draft) => { draft.postgres.unmatchedPayments.pop(); } },
   { world: LIVES, judge: 'money-accounted', wrong: 'money that nobody asked for, of a payment that was started', claim: /in state UNKNOWN \(10\), and it is booked nowhere/, edit: (draft) => {
     const payment = paymentIn(draft, 20);

@@ -106,6 +106,10 @@ const LEGAL: readonly LegalChange[] = [
     draft.channel.refunds.push({ ...nth(draft.channel.refunds, 0), refundId: 'by-hand', tradeNo: row.tradeNo, amount: row.amount });
     row.status = 20;
   } },
+  { odd: 'money of a wrong amount that the channel afterwards called failed', judge: 'money-accounted', world: LIVES, edit: (draft) => {
+    const { tradeNo, claimedOrderId } = nth(draft.postgres.unmatchedPayments, 0);
+    draft.postgres.payments.push({ ...found(draft.postgres.payments, (row) => row.status === 20), paymentId: 'failed', orderId: claimedOrderId ?? '', tradeNo, status: 30, paidAtUs: null });
+  } },
   { odd: 'one trade told of two orders', judge: 'money-accounted', world: LIVES, edit: (draft) => {
     const payment = found(draft.postgres.payments, (row) => row.status === 20);
     draft.postgres.unmatchedPayments.push({ ...nth(draft.postgres.unmatchedPayments, 0), unmatchedId: 'again', tradeNo: payment.tradeNo ?? '', amount: payment.amount, reason: 'TRADE_OF_ANOTHER_ORDER' });

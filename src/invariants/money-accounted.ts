@@ -21,6 +21,8 @@ const SUCCEEDED = 20;
 const REFUND_PENDING = 40;
 const REFUNDED = 50;
 const PAID = 30;
+/** States of a payment whose money is the system's business. */
+const MONEY: ReadonlySet<number> = new Set([SUCCEEDED, REFUND_PENDING, REFUNDED]);
 /** Of an unmatched payment. */
 const OPEN = 0;
 
@@ -61,7 +63,8 @@ function eachCharge(facts: Facts, charge: ChannelCharge, paidBack: readonly Chan
   for (const refund of paidBack) {
     if (refund.amount !== amount || refund.currency !== currency) violate(tally, orderId, `Of trade ${tradeNo} over ${amount} ${currency} went back ${refund.amount} ${refund.currency}.`);
   }
-  const payments = (paymentsOfTrade(facts).get(tradeNo) ?? []).filter((row) => row.provider === provider);
+  // What the channel called failed books no money: it may still come, or stand among the unmatched.
+  const payments = (paymentsOfTrade(facts).get(tradeNo) ?? []).filter((row) => row.provider === provider && MONEY.has(row.status));
   // A trade that is told again for another order is the same money.
   const unmatched = (unmatchedOfTrade(facts).get(tradeNo) ?? []).filter((row) => row.provider === provider && row.reason !== 'TRADE_OF_ANOTHER_ORDER');
   for (const payment of payments) eachPayment(facts, charge, payment, paidBack, tally);
@@ -86,8 +89,7 @@ function eachPayment(facts: Facts, charge: ChannelCharge, payment: PaymentRow, p
     else if (order?.status !== PAID) violate(tally, orderId, `${what}, and its order is ${order === undefined ? 'not there' : stateName(ORDER_STATES, order.status)}: its money is kept.`);
   } else if (status === REFUNDED) {
     if (!wentBack) violate(tally, orderId, `${what}, and the channel was never asked for its money.`);
-  } else if (status === REFUND_PENDING) pendingRefund(facts, payment, what, tally);
-  else violate(tally, orderId, `${what}, and the channel has taken its money.`);
+  } else pendingRefund(facts, payment, what, tally);
 }
 
 /** It may be on its way only while the system is at work on it. */
@@ -119,8 +121,6 @@ function notBooked(facts: Facts, { tradeNo, paymentId, orderId }: ChannelCharge,
   }
   violate(tally, announced?.orderId ?? orderId, `The channel has the money of trade ${tradeNo}, ${announced === undefined ? 'whose callback was acknowledged' : `of payment ${announced.paymentId} in state ${stateName(PAYMENT_STATES, announced.status)}`}, and it is booked nowhere.`, 2);
 }
-
-const MONEY: ReadonlySet<number> = new Set([SUCCEEDED, REFUND_PENDING, REFUNDED]);
 
 /** The system tells of money that the channel has never had. */
 function neverTaken(facts: Facts, charged: ReadonlySet<string>, tally: Tally): void {
