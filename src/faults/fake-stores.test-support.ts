@@ -11,6 +11,8 @@ export class FakeDatabase implements DatabaseTarget {
   deadlockCount = 0;
   deadlockTimeoutMs: number | null = null;
   orders = 0;
+  /** Orders made between two looks. */
+  ordersPerLook = 0;
   /** How many are held and not let go. */
   held = 0;
   dead: VacuumReport = { removedRows: 0, unremovableRows: 0 };
@@ -50,6 +52,7 @@ export class FakeDatabase implements DatabaseTarget {
     return Promise.resolve(this.deadlockCount);
   }
   orderCount(): Promise<number> {
+    this.orders += this.ordersPerLook;
     return Promise.resolve(this.orders);
   }
   holdSnapshot(): Promise<{ release(): Promise<void> }> {
@@ -113,13 +116,16 @@ export class FakeDisk implements DiskTarget {
 export class FakeRedisMemory implements RedisMemory {
   scripts = 5;
   misses = 0;
+  missesPerFlush = 1;
   present: readonly string[] = ['stock', 'meta', 'requests', 'users', 'pending'];
   evictions = 0;
   policy = 'noeviction';
   /** Called with every filling. */
   onFill: () => void = () => undefined;
   flushScripts(): Promise<void> {
-    this.scripts = 0;
+    // Who misses a script brings it along.
+    this.scripts = this.missesPerFlush;
+    this.misses += this.missesPerFlush;
     return Promise.resolve();
   }
   cachedScripts(): Promise<number> {

@@ -3,16 +3,17 @@
  *
  * Landed, for a toxic that loses data (timeout, limit_data, reset_peer): bytes entered the proxy and never left it. For one that only delays:
  * the toxic was seen on the link, and steps of the protocol that use this link were reached meanwhile (Toxiproxy counts the bytes of a
- * connection when it ends, so it cannot tell what an open one carried). A link nobody uses proves neither.
+ * connection when it ends, so it cannot tell what an open one carried). Where no step uses the link, its connections are ended once at the beginning and once at
+ * the end of the toxic, so that what they carried in between is counted. A link nobody uses proves none of these.
  */
 import { z } from 'zod';
 
 import { ROLE_NAMES, type LinkName } from '../domain/roles.js';
 import { STEPS, STEP_NAMES } from '../domain/steps.js';
-import type { LinkCounters, Targets, ToxicSpec } from '../facts/targets.js';
-import { defineFault, type FaultInHand, type FaultSurroundings } from './fault.js';
+import type { LinkCounters, LinkTarget, Targets, ToxicSpec } from '../facts/targets.js';
+import { defineFault, type FaultClock, type FaultInHand, type FaultSurroundings } from './fault.js';
 import { holdsLink } from './fault-holds.js';
-import { countedBytes, lostBytes, until } from './observation.js';
+import { countedBytes, lostBytes, settledCounters, until } from './observation.js';
 import { durationMs, linkOption, startTime, wholeNumber } from './option-values.js';
 
 const TOXIC_TYPES = ['latency', 'bandwidth', 'timeout', 'limit_data', 'reset_peer', 'slow_close', 'slicer'] as const;
@@ -68,9 +69,23 @@ function stepsOn(targets: Targets, link: LinkName): number {
   return roles.flatMap((role) => targets.roles(role)).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
 }
 
+function stepsUse(link: LinkName): boolean {
+  return STEP_NAMES.some((name) => (STEPS[name].links as readonly LinkName[]).includes(link));
+}
+
+/** Ends the connections of a link, which come back at once, and reads what had been counted by then. */
+async function endConnections(link: LinkTarget, clock: FaultClock): Promise<LinkCounters> {
+  await link.setEnabled(false);
+  await link.setEnabled(true);
+  return settledCounters(clock, link);
+}
+
 /** One toxic on one link for a while, with the proof described above. Shared with `slow-consumer`. */
 export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: number, { targets, clock }: FaultSurroundings): FaultInHand {
   const link = targets.link(linkNamed);
+  const loses = LOSES_DATA.includes(toxic.type);
+  const byConnections = !loses && !stepsUse(linkNamed);
+  let carried = 0;
   let before: LinkCounters | null = null;
   let seenArmed = false;
   let steps = 0;
@@ -79,20 +94,22 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
       before = await link.counters();
       const endUs = clock.monoUs() + lastsMs * 1000;
       await link.addToxic(toxic);
+      const armedWith = byConnections ? await endConnections(link, clock) : null;
       const stepsWhenArmed = stepsOn(targets, linkNamed);
       await clock.wait((endUs - clock.monoUs()) / 1000, signal);
       steps = stepsOn(targets, linkNamed) - stepsWhenArmed;
       seenArmed = (await link.listToxics()).includes(toxic.name);
+      if (armedWith !== null) carried = countedBytes(armedWith, await endConnections(link, clock));
     },
     async heal() {
       await link.removeToxic(toxic.name);
+      if (byConnections) await link.setEnabled(true);
       const left = await link.listToxics();
       return { healed: !left.includes(toxic.name), observed: `toxics left on ${linkNamed}: ${left.join(' ') || 'none'}` };
     },
     async prove() {
       const start = before;
       if (start === null) return { landed: false, observed: 'never armed', strikes: 0, hits: [], mayLose: null };
-      const loses = LOSES_DATA.includes(toxic.type);
       let after = await link.counters();
       if (loses) {
         await until(clock, 1_000, 20, async () => {
@@ -101,8 +118,8 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
         });
       }
       const lost = lostBytes(start, after, toxic.stream);
-      const landed = seenArmed && (loses ? lost > 0 : steps > 0);
-      const observed = `${linkNamed}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${String(steps)} protocol steps that use it meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${toxic.stream} never left the proxy`;
+      const landed = seenArmed && (loses ? lost > 0 : byConnections ? carried > 0 : steps > 0);
+      const observed = `${linkNamed}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${byConnections ? `${String(carried)} B carried` : `${String(steps)} protocol steps that use it`} meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${toxic.stream} never left the proxy`;
       return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null };
     },
   };
@@ -119,6 +136,6 @@ export const linkToxic = defineFault({
   predict: (options) =>
     LOSES_DATA.includes(options.type)
       ? `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`
-      : `the toxic is seen on ${options.link} and protocol steps that use the link are reached meanwhile`,
+      : `the toxic is seen on ${options.link} and ${stepsUse(options.link) ? 'protocol steps that use the link are reached' : 'connections carry bytes over the link'} meanwhile`,
   begin: (options, surroundings) => toxicOnLink(options.link, toxicOf(surroundings.id, options), options.s, surroundings),
 });

@@ -29,7 +29,7 @@ const freeBytes = async (folder: string): Promise<number> => {
 
 /** Writes until nothing more goes in, in smaller and smaller pieces. Root's own reserve does not exist on a tmpfs. */
 async function fill(folder: string): Promise<void> {
-  for (let piece = 0, size = 1_048_576; size >= BLOCK_BYTES; ) {
+  for (let piece = 0, size = 16 * 1_048_576; size >= BLOCK_BYTES; ) {
     try {
       await writeFile(join(folder, `${FILLER}-${String(piece)}`), Buffer.alloc(size), { flag: 'wx' });
       piece += 1;

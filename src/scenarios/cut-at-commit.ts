@@ -13,7 +13,7 @@ export const cutAtCommit: Scenario = {
   load: { ...USUAL_CLIENTS, ratePerSecond: 150, durationMs: 12_000 },
   roles: USUAL_ROLES,
   tuning: {},
-  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=5,every=6,times=8'],
+  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=3,every=3,times=5'],
   settleBoundMs: 40_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [

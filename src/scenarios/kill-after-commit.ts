@@ -12,7 +12,7 @@ export const killAfterCommit: Scenario = {
   load: { ...USUAL_CLIENTS, ratePerSecond: 150, durationMs: 12_000 },
   roles: USUAL_ROLES,
   tuning: { consumerSessionTimeoutMs: 1_500 },
-  faults: ['kill-role@step=consumer.after-commit,hit=5,every=8,times=5'],
+  faults: ['kill-role@step=consumer.after-commit,hit=2,every=3,times=4'],
   settleBoundMs: 40_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [

@@ -12,7 +12,7 @@ export const killBeforeOutboxMark: Scenario = {
   load: { ...USUAL_CLIENTS, ratePerSecond: 150, durationMs: 12_000 },
   roles: USUAL_ROLES,
   tuning: { leaseMs: 1_000 },
-  faults: ['kill-role@step=relay.after-send,hit=5,every=8,times=5'],
+  faults: ['kill-role@step=relay.after-send,hit=2,every=2,times=3'],
   settleBoundMs: 40_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [

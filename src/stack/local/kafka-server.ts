@@ -35,7 +35,7 @@ logger.server.level = info
 `;
 
 /** Holds the topics of a run many times over. */
-const SMALL_DISK_MEGABYTES = 128;
+const SMALL_DISK_MEGABYTES = 64;
 
 /** Listeners of a stack: name, own port, advertised port. */
 interface Listener {
