@@ -28,6 +28,20 @@ it('reports every problem of the options at once', async () => {
   for (const part of ['hot-potato', '--rate -1', '--stock x', '--duration 0', 'nonsense', 'nobody']) expect(stderr).toContain(part);
 });
 
+it('reports every problem of a plan file at once', async () => {
+  const plan = join(freshFolder('plan'), 'plan.yaml');
+  writeFileSync(plan, 'schemaVersion: 1\nscenario: hot-potato\noptions: { rate: 0 }\nfaults: [nonsense, pg-outage@t=1s, slow-consumer@t=2s]\n');
+  const { code, stderr } = await lab('run', '--plan', plan);
+  expect(code).toBe(254);
+  for (const part of ['hot-potato', 'options.rate 0', 'nonsense', 'pg-outage@t=1s and slow-consumer@t=2s cannot run together']) expect(stderr).toContain(part);
+});
+
+it('refuses faults that cannot run together, those of the scenario among them', async () => {
+  const { code, stderr } = await lab('run', 'pg-outage', '--fault', 'link-toxic@link=consumer-postgres,type=timeout,t=5s', '--clock-skew', 'nobody=+1s');
+  expect(code).toBe(254);
+  for (const part of ['cannot run together', 'both need link consumer-postgres', 'is a role or a process of one']) expect(stderr).toContain(part);
+});
+
 it.each([['--no-such-flag'], ['frobnicate'], []])('answers bad usage of the command line itself with 254: %s', async (...args: string[]) => {
   expect((await lab(...args)).code).toBe(254);
 });

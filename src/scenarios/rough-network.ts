@@ -7,25 +7,29 @@
 import type { LinkName } from '../domain/roles.js';
 import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, type Scenario } from './scenario.js';
 
-/** Every link that is busy without any other fault. */
-const BUSY_LINKS: readonly LinkName[] = [
-  'gateway-redis', 'gateway-kafka', 'scanner-redis', 'consumer-kafka', 'consumer-postgres', 'relay-kafka', 'relay-postgres', 'projector-redis', 'projector-kafka',
+/** Every link that is busy without any other fault, in groups that do not starve each other: what comes from a link that is cut is not there to be lost on the next. */
+const GROUPS: readonly (readonly LinkName[])[] = [
+  ['gateway-redis', 'gateway-kafka', 'scanner-redis'], ['consumer-kafka', 'consumer-postgres'], ['relay-postgres', 'projector-kafka'], ['relay-kafka'], ['projector-redis'],
 ];
-const KINDS = [
-  ['type=latency,latency=100,jitter=50', 2, 3],
-  ['type=bandwidth,rate=64', 6, 3],
-  ['type=timeout', 10, 3],
-  ['type=reset_peer', 15, 2],
-] as const;
+
+/** One toxic per link from `fromMs` on, group after group `stepMs` apart; 0: all at once. */
+function onEveryLink(kind: string, fromMs: number, lastsMs: number, stepMs: number): readonly string[] {
+  return GROUPS.flatMap((links, group) => links.map((link) => `link-toxic@link=${link},${kind},t=${String(fromMs + group * stepMs)}ms,s=${String(lastsMs)}ms`));
+}
 
 export const roughNetwork: Scenario = {
   name: 'rough-network',
   claim: 'With every link slow, narrow, half open and reset in turn, each call ends, nothing is lost and nothing is done twice.',
   stock: 8_000,
-  load: { ...USUAL_CLIENTS, ratePerSecond: 100, durationMs: 20_000 },
+  load: { ...USUAL_CLIENTS, ratePerSecond: 100, durationMs: 34_000 },
   roles: USUAL_ROLES,
   tuning: { resendAfterMs: 500 },
-  faults: KINDS.flatMap(([kind, t, s]) => BUSY_LINKS.map((link) => `link-toxic@link=${link},${kind},t=${String(t)}s,s=${String(s)}`)),
+  faults: [
+    ...onEveryLink('type=latency,latency=100,jitter=50', 2_000, 3_000, 0),
+    ...onEveryLink('type=bandwidth,rate=64', 6_000, 3_000, 0),
+    ...onEveryLink('type=timeout', 10_000, 2_000, 2_500),
+    ...onEveryLink('type=reset_peer', 23_000, 1_500, 2_000),
+  ],
   settleBoundMs: 60_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
   serviceLevels: [
