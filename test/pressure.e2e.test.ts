@@ -2,7 +2,7 @@
  * The scenarios of a system under pressure on the real stack: exit code 0, faults proven, and figures that show that it came to what the story tells. A scenario says
  * itself what it has to come to (`shows`), and a run that falls short is not green; a run that is made smaller here has to come to its share.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
@@ -108,4 +108,28 @@ it('bots: people buy as if they were alone', async () => {
 it('restart-everything: nothing lives in a process alone', async () => {
   const verdict = await green(['restart-everything'], ['orders-carried-over']);
   expect(verdict.faults).toMatchObject([{ name: 'restart-everything', strikes: 2, strikesAsked: 2 }]);
+});
+
+it('row-lock: units that somebody holds are not sold out', async () => {
+  const verdict = await green(['row-lock', '--rate', '60', '--duration', '9s'], []);
+  expect(verdict.faults).toMatchObject([{ name: 'row-lock', strikes: 1 }]);
+});
+
+it('redis-tail-loss: a Redis without its last writes is rebuilt first', async () => {
+  const verdict = await green(['redis-tail-loss', '--rate', '80', '--duration', '12s'], []);
+  expect(verdict.faults).toMatchObject([{ name: 'redis-tail-loss', mayLose: { store: 'redis' } }]);
+});
+
+it('database-neglected: neither dead rows nor a failing archive make an order wrong', async () => {
+  await green(['database-neglected', '--rate', '80'], []);
+});
+
+it('a plan file carries a run out, its faults instead of the scenario’s, and the run tells its plan', async () => {
+  const plan = join(reports, 'plan.yaml');
+  writeFileSync(plan, 'schemaVersion: 1\nscenario: pg-outage\nseed: 11\noptions: { rate: 60, duration: 5s, stock: 200 }\nfaults: [script-flush@t=1s,n=3]\n');
+  const verdict = verdictOf(await lab('run', '--plan', plan, '--json', '--report-dir', reports));
+  expect(verdict.exitCode).toBe(0);
+  expect(verdict.faults).toMatchObject([{ name: 'script-flush', proof: 'landed', strikes: 3 }]);
+  const manifest = JSON.parse(readFileSync(join(verdict.run.directory, 'manifest.json'), 'utf8')) as { plan: unknown };
+  expect(manifest.plan).toMatchObject({ schemaVersion: 1, scenario: 'pg-outage', seed: 11, options: { rate: 60, duration: '5000ms', stock: 200 }, faults: ['script-flush@t=1s,n=3'] });
 });
