@@ -16,7 +16,7 @@ import { openWitness } from './witness.js';
 
 /** The part of a stack handle that faults need; `RunningStack` has it. */
 export interface FaultableStack {
-  readonly description: Pick<StackDescription, 'direct' | 'servers'>;
+  readonly description: Pick<StackDescription, 'direct' | 'servers' | 'provider'>;
   server(name: ServerName): ServerTarget;
   link(lane: number, name: LinkName | 'replication'): LinkTarget;
   setRedisPrimary(name: RedisServer): void;
@@ -34,7 +34,7 @@ export function runTargets(of: { readonly stack: FaultableStack; readonly lane: 
   // After a failover the witness asks the Redis that is the primary then.
   const current = { ...direct, get redisPrimary() { return stack.description.direct.redisPrimary; } };
   const { servers } = stack.description;
-  const witness = openWitness(current, of.namespace, (server) => servers[server].logFile);
+  const witness = openWitness(current, of.namespace, (server) => servers[server].logFile, stack.description.provider === 'containers' ? 'forwarded' : 'own');
   return {
     link: (name) => stack.link(lane, name),
     server: (name) => stack.server(name),

@@ -15,6 +15,8 @@ import { withPostgres } from './store-clients.js';
 
 const ANSWER_BOUND_MS = 1_000;
 const OFFSETS_BOUND_MS = 5_000;
+/** A connection within one machine is refused in microseconds; a busy engine needs longer to say so. */
+const FORWARDER_BOUND_MS = 500;
 
 export interface WitnessAddresses {
   readonly redisPrimary: HostPort;
@@ -26,8 +28,11 @@ export interface OpenWitness extends Witness {
   close(): Promise<void>;
 }
 
-/** Opens nothing until it is asked. */
-export function openWitness(direct: WitnessAddresses, { ordersTopic, database }: Pick<Namespace, 'ordersTopic' | 'database'>, logFileOf: (server: ServerName) => string | null): OpenWitness {
+/**
+ * Opens nothing until it is asked.
+ * @param ports own: a closed port refuses. forwarded: an engine listens for its containers, accepts, and closes where nobody is behind.
+ */
+export function openWitness(direct: WitnessAddresses, { ordersTopic, database }: Pick<Namespace, 'ordersTopic' | 'database'>, logFileOf: (server: ServerName) => string | null, ports: 'own' | 'forwarded' = 'own'): OpenWitness {
   const kafka = createKafka({ address: direct.kafka, clientId: 'lab-witness', requestTimeoutMs: 2_000, connectionTimeoutMs: ANSWER_BOUND_MS, retries: 0, onSocket: (socket) => socket.unref() });
   let admin: Promise<Admin> | null = null;
   const connectedAdmin = (): Promise<Admin> => {
@@ -83,11 +88,24 @@ export function openWitness(direct: WitnessAddresses, { ordersTopic, database }:
         const socket = connect({ host: address.host, port: address.port });
         socket.setTimeout(OFFSETS_BOUND_MS, () => socket.destroy(new Error('neither accepted nor refused')));
         socket.once('connect', () => {
-          socket.destroy();
-          resolve(false);
+          if (ports === 'own') {
+            socket.destroy();
+            resolve(false);
+            return;
+          }
+          // What an engine's forwarder accepted for nobody it closes again at once; a server's client speaks first, so an open way stays silent.
+          const open = setTimeout(() => {
+            socket.destroy();
+            resolve(false);
+          }, FORWARDER_BOUND_MS);
+          socket.resume();
+          socket.once('close', () => {
+            clearTimeout(open);
+            resolve(true);
+          });
         });
         socket.once('error', (error: NodeJS.ErrnoException) => {
-          if (error.code === 'ECONNREFUSED') resolve(true);
+          if (error.code === 'ECONNREFUSED' || (ports === 'forwarded' && error.code === 'ECONNRESET')) resolve(true);
           else reject(new LabError('STACK_GONE', `no clear answer from ${address.host}:${String(address.port)}: ${error.message}`, 'see the log of toxiproxy', { cause: error }));
         });
       }),
