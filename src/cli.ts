@@ -50,6 +50,7 @@ function buildProgram(finish: (code: number) => void): Command {
     run.addOption(option);
   }
   withStackOptions(run)
+    .option('--roles <home>', 'role processes as children of the lab (processes), or in containers of the project\'s own image (containers)', 'processes')
     .option('--report-dir <folder>', 'where run folders go', 'reports')
     .option('--stack-file <file>', 'use the running stack that this file describes (see `up`)')
     .option('--plan <file>', 'YAML or JSON: scenario, seed, options, faults, mutant; the manifest of every run holds its own')

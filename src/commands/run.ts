@@ -19,7 +19,7 @@ import { finalReport } from '../tui/final-report.js';
 import { startFace } from '../tui/select-face.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
-import { parseStackRequest } from './stack-options.js';
+import { parseRoleHosting, parseStackRequest } from './stack-options.js';
 
 interface Request {
   readonly scenario: Scenario;
@@ -77,6 +77,7 @@ async function stackSource(raw: Readonly<Record<string, unknown>>, request: Stac
 export async function runRun(scenarioName: string | undefined, raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
   const { scenario, options, mutant } = await checkedRequest(scenarioName, raw);
   const request = parseStackRequest(raw);
+  const roles = parseRoleHosting(raw, request);
   const plan = planRun(scenario, options, mutant);
   const wantsJson = raw['json'] === true;
   const store = await createRunFolder(typeof raw['reportDir'] === 'string' ? raw['reportDir'] : 'reports', scenario.name, plan.startedAt, plan.seed);
@@ -90,7 +91,7 @@ export async function runRun(scenarioName: string | undefined, raw: Readonly<Rec
   };
   try {
     const source = await stackSource(raw, request, store.directory, io);
-    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: source, argv, options });
+    const verdict = await runExperiment(plan, { store, emit, abort, stackSource: source, argv, options, roles });
     face.stop();
     io.stdout(wantsJson ? `${JSON.stringify(verdict, null, 2)}\n` : finalReport(verdict));
     return verdict.exitCode;

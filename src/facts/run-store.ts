@@ -22,6 +22,14 @@ export interface Manifest {
   /** The run as a plan file would say it. */
   readonly plan: ExperimentPlan;
   readonly clockAtStart: ClockPair;
+  /** Written again with it once the stack runs; null: it never did. */
+  readonly stack: ManifestStack | null;
+}
+
+export interface ManifestStack {
+  readonly provider: string;
+  /** Per server its version and, in a container, the image with its content address and its registry's digest. */
+  readonly servers: Readonly<Record<string, { readonly version: string; readonly image?: string; readonly imageId?: string; readonly digest?: string | null }>>;
 }
 
 export interface RunStore {

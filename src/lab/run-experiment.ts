@@ -25,10 +25,11 @@ import { judgeFacts } from './judge.js';
 import { awaitStrikes } from './await-strikes.js';
 import { assembleFacts } from './assemble-facts.js';
 import { dropNamespace, prepareSystem } from './prepare-system.js';
-import { manifestOf, type RunPlan } from './run-plan.js';
+import { manifestOf, manifestStack, type RunPlan } from './run-plan.js';
 import type { RunOptions } from './run-options.js';
 import { settleAndQuiesce } from './quiesce.js';
 import { stagesOf } from './stages.js';
+import { chooseRoleHome, type RoleHosting } from './roles/role-home.js';
 import { startLoad } from './start-load.js';
 import { startRoles } from './start-roles.js';
 import { blowStorm, healEverything } from './storm.js';
@@ -43,6 +44,8 @@ export interface RunSurroundings {
   readonly stackSource: StackSource;
   readonly argv: readonly string[];
   readonly options: RunOptions;
+  /** Absent: as processes. */
+  readonly roles?: RoleHosting;
 }
 
 /** Throws `LabError` when the run cannot be carried out; a violated invariant is a value. */
@@ -58,8 +61,10 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     const stack = await stage('stack', () => bringUpStack(around.stackSource, abort, emit, teardown, stackNeedsOf(plan.faults)));
 
     const system = await stage('system', async () => {
+      await store.saveManifest({ ...manifest, stack: manifestStack(stack.description) });
       await orAborted(signal, prepareSystem(plan, stack.description));
-      return startRoles(plan, stack, { store, emit, abort, teardown });
+      const place = await chooseRoleHome(around.roles, stack.description, (text) => emit({ kind: 'note', text, atUs: monoUs() }));
+      return startRoles(plan, stack, { store, emit, abort, teardown, place });
     });
 
     const load = await stage('probe', async () => {

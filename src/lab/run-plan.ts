@@ -9,7 +9,8 @@ import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js
 import { PLAN_SCHEMA_VERSION, type ExperimentPlan } from '../facts/experiment-plan.js';
 import type { ActivityRules, ShownSpec } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
-import type { Manifest } from '../facts/run-store.js';
+import type { Manifest, ManifestStack } from '../facts/run-store.js';
+import type { StackDescription } from '../facts/stack-description.js';
 import { USUAL_RULES, type Scenario } from '../scenarios/scenario.js';
 import { gitState, toolVersions } from './provenance.js';
 import { readClockPair } from './host-clock.js';
@@ -122,6 +123,12 @@ function showsOf({ shows = [], load, stock }: Scenario, options: RunOptions): re
   return shows.map(({ figure, atLeast }) => ({ figure, atLeast: Math.ceil(atLeast * share) }));
 }
 
+/** What ran, for the manifest. */
+export function manifestStack(stack: StackDescription): ManifestStack {
+  const rows = Object.values(stack.servers).map(({ name, version, container }) => [name, { version, ...(container === undefined ? {} : { image: container.image, imageId: container.imageId, digest: container.digest }) }] as const);
+  return { provider: stack.provider, servers: Object.fromEntries(rows) };
+}
+
 /** What is written before anything starts, so that a run that dies can still be told from another. */
 export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunOptions): Manifest {
   return {
@@ -138,5 +145,6 @@ export function manifestOf(plan: RunPlan, argv: readonly string[], options: RunO
     load: plan.load,
     plan: experimentPlanOf(plan, options),
     clockAtStart: readClockPair(),
+    stack: null,
   };
 }

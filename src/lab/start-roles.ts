@@ -11,6 +11,7 @@ import { boundFaultsOf, skewsOf } from './bound-faults.js';
 import type { UsableStack } from './bring-up-stack.js';
 import { hostFaultClock, numberFaults, plansOf, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
 import { createRoleSupervisor, type RoleSupervisor } from './role-supervisor.js';
+import type { RolePlace } from './roles/role-home.js';
 import type { RunPlan } from './run-plan.js';
 import { runTargets } from './run-targets.js';
 import type { Teardown } from './teardown.js';
@@ -30,6 +31,8 @@ export interface RoleSurroundings {
   readonly emit: LabEventListener;
   readonly abort: AbortController;
   readonly teardown: Teardown;
+  /** Where every role lives; null or absent: as the stack's workers or the lab have it. */
+  readonly place?: RolePlace;
 }
 
 /** Faults that signal roles without a plan at a step; whoever they name, or everyone, has a process alone. */
@@ -41,8 +44,12 @@ function rolesOnTheirOwn(plan: RunPlan, plans: readonly AimedPlan[]): ReadonlySe
   return new Set(plans.map(({ instance }) => instance));
 }
 
+function placeOf(place: RolePlace): { place?: NonNullable<RolePlace> } {
+  return place === null ? {} : { place };
+}
+
 /** Spawns every role at once and returns while they come up; the caller waits with `untilReady`. */
-export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown }: RoleSurroundings): RunningSystem {
+export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abort, teardown, place = null }: RoleSurroundings): RunningSystem {
   const configs = roleConfigs(plan, stack.description, stack.lane);
   const faults = numberFaults(boundFaultsOf(plan.faults));
   const plans = plansOf(faults, plan.instances);
@@ -57,7 +64,7 @@ export function startRoles(plan: RunPlan, stack: UsableStack, { store, emit, abo
     onUnplannedDeath: (error) => {
       abort.abort(error);
     },
-    ...(stack.workers === null ? {} : { place: stack.workers.placeRoles(rolesOnTheirOwn(plan, plans)) }),
+    ...placeOf(place ?? stack.workers?.placeRoles(rolesOnTheirOwn(plan, plans)) ?? null),
   });
   // Undone after the roles have gone; a stack of this run's own ends as it is.
   if (stack.isShared) teardown.push('redis pair', () => restoreRedisPair(stack.handle));

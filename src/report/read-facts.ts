@@ -26,7 +26,8 @@ const RUN_SHAPE: ShapeOf<RunFacts> = {
 const SETTLE_SHAPE: ShapeOf<SettleFacts> = {
   healedUs: 'number', drainedUs: 'number?', boundMs: 'number', open: 'array', quiesced: 'boolean', quiesceProblems: 'array',
 };
-const MANIFEST_SHAPE: ShapeOf<Manifest> = {
+/** An older manifest does not tell of the stack, and nobody here asks. */
+const MANIFEST_SHAPE: ShapeOf<Omit<Manifest, 'stack'>> = {
   schemaVersion: 'number', runId: 'string', scenario: 'string', seed: 'number', startedAt: 'string', argv: 'array', git: 'object',
   versions: 'object', machine: 'object', options: 'object', load: 'object', plan: 'object', clockAtStart: 'object',
 };
@@ -152,6 +153,6 @@ export async function readFacts(directory: string, readHistory: HistoryReader): 
 
 /** The manifest of a run, or null when it is missing or damaged. */
 export async function readManifest(directory: string): Promise<Manifest | null> {
-  const manifest = await readDocument<Manifest>(directory, RUN_FILES.manifest, MANIFEST_SHAPE);
-  return manifest.present ? manifest.value : null;
+  const manifest = await readDocument<Omit<Manifest, 'stack'>>(directory, RUN_FILES.manifest, MANIFEST_SHAPE);
+  return manifest.present ? { stack: null, ...manifest.value } : null;
 }

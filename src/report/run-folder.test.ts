@@ -124,7 +124,7 @@ describe('facts round trip', () => {
     const store = await createRunFolder(base, 'hot-sku', new Date(), 42);
     const manifest = {
       schemaVersion: 1 as const, runId: 'hot-sku/x', scenario: 'hot-sku', seed: 42, startedAt: '2026-01-02T03:04:05.678Z', argv: ['run'], git: { sha: null, dirty: null },
-      versions: { node: '20' }, machine: { cpus: 2 }, options: { rate: 10 }, load: FACTS.run.load, clockAtStart: FACTS.run.clock.atStart,
+      versions: { node: '20' }, machine: { cpus: 2 }, options: { rate: 10 }, load: FACTS.run.load, clockAtStart: FACTS.run.clock.atStart, stack: null,
       plan: { schemaVersion: 1 as const, scenario: 'hot-sku', seed: 42, options: { rate: 10 }, faults: [] },
     };
     await store.saveManifest(manifest);
