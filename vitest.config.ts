@@ -23,7 +23,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+          exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/*.containers.test.ts', '**/node_modules/**'],
           // Property tests of thousands of lives take seconds on two busy cores; a bound is there for what hangs.
           testTimeout: 60_000,
         },
@@ -67,6 +67,17 @@ export default defineConfig({
           name: 'breakage',
           sequence: { groupOrder: 2 },
           include: BREAKAGE,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        // Needs a Docker engine with the images; minutes of real time. CI starts an engine of its own for it (.ci/containers).
+        test: {
+          name: 'containers',
+          sequence: { groupOrder: 4 },
+          include: ['test/containers/**/*.containers.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -17,5 +17,9 @@ export async function runDoctor(_options: DoctorOptions, io: CommandIo): Promise
     missing += 1;
     io.stdout(`         mend: ${finding.mend}\n`);
   }
+  const { lookAtEngine } = await import('../stack/containers/look-at-engine.js');
+  const [engine = '', ...mends] = await lookAtEngine();
+  io.stdout(`choice   containers: ${engine}\n`);
+  for (const mend of mends) io.stdout(`         ${mend}\n`);
   return missing === 0 ? ExitCode.green : ExitCode.unknown;
 }

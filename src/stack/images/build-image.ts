@@ -18,8 +18,9 @@ export interface BuildOrder {
 export async function buildImage(docker: Docker, { folder, only, name, labels, buildArguments }: BuildOrder): Promise<string> {
   const archive = spawn('tar', ['-C', folder, '--owner=0', '--group=0', '--numeric-owner', '-c', ...(only ?? ['.'])], { stdio: ['ignore', 'pipe', 'inherit'] });
   const output: string[] = [];
+  // No network: all that goes into an image is in its context.
   try {
-    const stream = await docker.buildImage(archive.stdout, { t: name, labels: { ...labels }, buildargs: { ...buildArguments }, forcerm: true });
+    const stream = await docker.buildImage(archive.stdout, { t: name, labels: { ...labels }, buildargs: { ...buildArguments }, forcerm: true, networkmode: 'none' });
     await new Promise<void>((resolve, reject) => {
       docker.modem.followProgress(
         stream,

@@ -1,0 +1,72 @@
+/** However a run in containers ends, nothing of it stays on the engine, and it says what went wrong. */
+import { afterEach, expect, it } from 'vitest';
+
+import { PART_LABEL, STACK_LABEL } from '../../src/stack/containers/labels.js';
+import { freshFolder, lab, startLab } from '../support/lab-process.js';
+import { docker, leftOnEngine, volumes } from './engine.js';
+
+const reports = freshFolder('containers');
+const run = (...args: string[]): readonly string[] => ['run', 'hot-sku', '--stack', 'containers', '--plain', '--report-dir', reports, ...args];
+
+afterEach(async () => {
+  expect(await leftOnEngine(15_000)).toEqual([]);
+});
+
+it.each(['stack', 'system', 'probe', 'storm', 'settle'])('Ctrl-C in the stage %s leaves nothing', async (stage) => {
+  const before = await volumes();
+  const started = startLab(run('--duration', '5s'));
+  await started.says(new RegExp(`\\b${stage}\\b`));
+  started.child.kill('SIGINT');
+  const { code } = await started.done;
+  expect(code).toBe(105);
+  expect(await leftOnEngine(2_000)).toEqual([]);
+  expect(await volumes()).toEqual(before);
+});
+
+it('a lab that is killed leaves nothing, by its reaper', async () => {
+  const started = startLab(run());
+  await started.says(/\bstorm\b/);
+  started.child.kill('SIGKILL');
+  await started.done;
+  expect(await leftOnEngine(15_000)).toEqual([]);
+});
+
+it('what was left when lab and reaper are both killed goes at the next start, and what a living lab has stays', async () => {
+  const living = startLab(run('--duration', '20s'));
+  await living.says(/\bstorm\b/);
+  const engine = await docker();
+  // As a killed lab leaves it: labels of an owner that does not live.
+  const owner = JSON.stringify({ ...(JSON.parse((await engine.listContainers({ filters: { label: [STACK_LABEL] } }))[0]?.Labels['seckill-lab.owner'] ?? '{}') as object), pid: 1, startTicks: '0' });
+  const network = await engine.createNetwork({ Name: 'seckill-lab-abandoned', Labels: { [STACK_LABEL]: 'abandoned', 'seckill-lab.owner': owner } });
+  const stranger = await engine.createNetwork({ Name: 'a-stranger' });
+  try {
+    const cleaned = await lab('clean');
+    expect(cleaned.code).toBe(0);
+    expect(cleaned.stdout).toContain('removed network seckill-lab-abandoned');
+    expect(cleaned.stdout).toMatch(/left {4}container .*\(kafka\): its lab is running/);
+    await expect(network.inspect()).rejects.toMatchObject({ statusCode: 404 });
+    expect(await stranger.inspect()).toMatchObject({ Name: 'a-stranger' });
+  } finally {
+    await stranger.remove();
+    living.child.kill('SIGINT');
+    await living.done;
+  }
+});
+
+it('a container that somebody kills in the storm is named; exit 2', async () => {
+  const started = startLab(run('--duration', '20s'));
+  await started.says(/\bstorm\b/);
+  const engine = await docker();
+  const [postgres] = await engine.listContainers({ filters: { label: [`${PART_LABEL}=postgres`] } });
+  await engine.getContainer(postgres?.Id ?? '').kill();
+  const { code, stderr } = await started.done;
+  expect(stderr).toContain('postgres died during the run, and no fault had killed it');
+  expect(code).toBe(2);
+});
+
+it('an image that does not exist is named with the mend; exit 2', async () => {
+  const { code, stderr } = await lab(...run('--image', 'redis=seckill-lab/no-such-image:1'));
+  expect(code).toBe(2);
+  expect(stderr).toContain('seckill-lab/no-such-image:1');
+  expect(stderr).toContain('images build');
+});
