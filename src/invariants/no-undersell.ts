@@ -2,6 +2,8 @@
  * no-undersell: at the end there are as many orders as there could be: the stock, or every eligible user who was not refused by 429 or 5xx. A
  * unit that came back after the last eligible arrival is excused, since nobody was left to buy it.
  *
+ * And nobody is refused for want of stock while units are free (`false-refusals.ts`), even if they are sold to somebody else in the end.
+ *
  * A user is eligible when a well-formed request of his was decided (200, 202, 409 or 410). Bots, and users who only heard 403, 429 (also for a limit on
  * what they hold) or 5xx, or nothing at all, are left out: the least number that the unknowns allow. In a void run the load was another one than claimed, so nothing is judged.
  */
@@ -14,6 +16,7 @@ import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { claimedLatencyUs } from './claimed-latency.js';
 import { planOf, postgresOf, redisByReservation, reservationsInDeadLetters } from './indexes.js';
 import type { Invariant } from './invariant.js';
+import { falseRefusals } from './false-refusals.js';
 import { endOfReservation, withdrawnReservations } from './reservation-end.js';
 import { orderIsLive, reservationIsRefused } from './state-tables.js';
 import { tallyFor, type Tally } from './tally.js';
@@ -22,7 +25,7 @@ export const noUndersell: Invariant = {
   name: 'no-undersell',
   title: 'Nothing is left on the shelf',
   whatItMeans: 'As long as somebody wants to buy and is let in, every unit is sold.',
-  needs: ['history', 'postgres', 'settle'],
+  needs: ['history', 'postgres', 'commitLog', 'settle'],
   comparesStores: true,
   judge(facts) {
     const tally = tallyFor(noUndersell, facts);
@@ -30,6 +33,7 @@ export const noUndersell: Invariant = {
       const load = judgeLoad(facts.history.value.generator, claimedLatencyUs(facts));
       if (load.outcome === 'void') return { ...tally.verdict(), outcome: 'not-judged', note: `the load was void: ${load.reasons.join('; ')}` };
       if (facts.postgres.present) judgeSales(facts, tally);
+      judgeRefusals(facts, tally);
     }
     return tally.verdict();
   },
@@ -92,6 +96,16 @@ function spentFor(facts: Facts): { readonly units: number; readonly users: numbe
   const live = new Set(orders.filter((order) => orderIsLive(order.status)).map((order) => order.userId));
   const done = new Set(orders.filter((order) => !live.has(order.userId)).map((order) => order.userId));
   return { units: withdrawnReservations(facts).size + waiting, users: waiting + (facts.run.rules.rebuyAfterCancel ? 0 : done.size) };
+}
+
+/** Somebody wanted a unit that was there, and was told that there is none. */
+function judgeRefusals(facts: Facts, tally: Tally): void {
+  for (const { reservationId, takenMost } of falseRefusals(facts)) {
+    tally.violation({
+      kind: 'reservation', id: reservationId, subject: { reservationId },
+      claim: `Reservation ${reservationId} was refused for want of stock when at most ${String(takenMost)} of ${String(facts.run.stock)} units had ever been taken.`,
+    });
+  }
 }
 
 function judgeSales(facts: Facts, tally: Tally): void {

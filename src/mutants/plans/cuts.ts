@@ -10,14 +10,14 @@ export const gatewayDies = smallRun({
   faults: ['kill-role@step=gateway.after-reserve,every=15,times=4'],
 });
 
-/** Redelivery is the only way back: what a gateway has handed over the scanner leaves alone for a long while. */
+/** Redelivery is the only way back in time: what is confirmed as sent the scanner looks at again after five times `resendAfterMs`. */
 export const consumerDies = smallRun({
   name: 'consumer-dies',
   claim: 'Messages that a dying consumer had in hand come again, and each takes effect once.',
   strategies: { consumer: 'single' },
-  tuning: { resendAfterMs: 60_000 },
+  tuning: { resendAfterMs: 4_000 },
   faults: ['kill-role@step=consumer.after-inbox,hit=40'],
-  settleBoundMs: 6_000,
+  settleBoundMs: 12_000,
 });
 
 export const relayDies = smallRun({
@@ -44,4 +44,19 @@ export const commitAnswerLost = smallRun({
   claim: 'A COMMIT whose answer is lost takes effect once.',
   strategies: { consumer: 'batch:50' },
   faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=5,every=5,times=3'],
+});
+
+/** Events are written in the transaction that makes the order; this one never commits. */
+export const consumerDiesLate = smallRun({
+  name: 'consumer-dies-late',
+  claim: 'Orders whose transaction a dying consumer did not commit are announced when they are made, and not before.',
+  strategies: { consumer: 'batch:20' },
+  faults: ['kill-role@step=consumer.before-commit,hit=2'],
+});
+
+export const sendLost = smallRun({
+  name: 'send-lost',
+  claim: 'Messages that never reached the broker are sent again.',
+  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=upstream,hit=20,every=30,times=2'],
+  settleBoundMs: 8_000,
 });

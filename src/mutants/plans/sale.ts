@@ -19,25 +19,33 @@ export const crowdedToken = smallRun({
   name: 'crowded-token',
   claim: 'Eight transactions at a time take tokens, and no unit is taken twice.',
   strategies: { consumer: 'single', allocator: 'token' },
-  load: { ratePerSecond: 400, durationMs: 1_000 },
-  stock: 300,
+  load: { ratePerSecond: 200, durationMs: 1_000 },
+  stock: 150,
 });
 
 export const crowdedRow = smallRun({
   name: 'crowded-row',
   claim: 'Eight transactions at a time take units from one row, and every unit is sold.',
   strategies: { consumer: 'single', allocator: 'row' },
-  load: { ratePerSecond: 400, durationMs: 1_000 },
-  stock: 300,
+  load: { ratePerSecond: 200, durationMs: 1_000 },
+  stock: 150,
 });
 
 /** Four users who press again and again: every eight messages in a row hold each of them twice. */
 export const fewUsers = smallRun({
   name: 'few-users',
-  claim: 'Four users with a hundred requests each get one unit each.',
+  claim: 'Four users with fifty requests each get one unit each.',
   strategies: { consumer: 'single', allocator: 'token' },
-  load: { ratePerSecond: 400, durationMs: 1_000, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 4 } },
+  load: { ratePerSecond: 200, durationMs: 1_000, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 4 } },
   stock: 300,
+});
+
+/** Two trips to Redis are a window of a tenth of a second, in which half of the early requests have a copy. */
+export const slowRedis = smallRun({
+  name: 'slow-redis',
+  claim: 'Redis answers late, and copies of one request that meet there get one answer.',
+  load: { ratePerSecond: 150, durationMs: 1_500, mix: { repeatShare: 0.5, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null } },
+  faults: ['link-toxic@link=gateway-redis,type=latency,latency=80,t=0s,s=2'],
 });
 
 export const retentionAtWork = smallRun({

@@ -30,7 +30,7 @@ export function smallRun({ load, tuning, ...rest }: Differing): Scenario {
     stock: 150,
     roles: USUAL_ROLES,
     faults: [],
-    settleBoundMs: 4_000,
+    settleBoundMs: 20_000,
     invariants: ALL_JUDGES,
     serviceLevels: [],
     ...rest,

@@ -1,0 +1,43 @@
+// Which runs a matrix is made of: each mutant and one control per plan and repeat, clean seeds on top, and what has been run already.
+import { expect, test } from 'vitest';
+
+import type { MatrixRun } from '../../facts/kill-matrix.js';
+import { inboxOff } from '../../mutants/inbox-off.js';
+import { noUniqueKey } from '../../mutants/no-unique-key.js';
+import { successAfterRedis } from '../../mutants/success-after-redis.js';
+import { isDone, matrixTasks } from './run-mutants.js';
+
+const MUTANTS = [inboxOff, successAfterRedis, noUniqueKey];
+const names = (tasks: ReturnType<typeof matrixTasks>): string[] => tasks.map((task) => task.mutant?.name ?? `control of ${task.plan.name}`);
+
+test('mutants of one plan share a control, which comes first', () => {
+  expect(names(matrixTasks(MUTANTS, { seed: 1, repeats: 1, cleanSeeds: 0 }))).toEqual([
+    'control of plain-sale', 'control of one-user-burst', 'inbox-off', 'success-after-redis', 'no-unique-key',
+  ]);
+});
+
+test('a control runs with the seed of its mutants, and repeats have seeds of their own', () => {
+  const tasks = matrixTasks(MUTANTS, { seed: 4_294_967_295, repeats: 3, cleanSeeds: 0 });
+  expect(tasks).toHaveLength(15);
+  for (const task of tasks) expect(task.seed).toBe(tasks.find((other) => other.repeat === task.repeat)?.seed);
+  const seeds = new Set(tasks.map(({ seed }) => seed));
+  expect(seeds.size).toBe(3);
+  for (const seed of seeds) expect(seed >= 1 && seed <= 4_294_967_295).toBe(true);
+});
+
+test('clean seeds count the controls that run anyway, and no two runs are the same', () => {
+  const tasks = matrixTasks(MUTANTS, { seed: 1, repeats: 2, cleanSeeds: 9 });
+  expect(tasks.filter(({ mutant }) => mutant === null)).toHaveLength(9);
+  expect(new Set(tasks.map(({ mutant, plan, seed }) => `${mutant?.name ?? ''} ${plan.name} ${String(seed)}`)).size).toBe(tasks.length);
+});
+
+test('what a broken-off matrix has run is not run again', () => {
+  const [first, ...rest] = matrixTasks(MUTANTS, { seed: 1, repeats: 1, cleanSeeds: 0 });
+  if (first === undefined) throw new Error('no task');
+  const run = (over: Partial<MatrixRun>): MatrixRun => ({
+    mutant: null, plan: first.plan.name, seed: first.seed, repeat: 1, outcome: 'green', judges: {}, faultsLanded: true, tookMs: 1, directory: null, problem: null, ...over,
+  });
+  expect(isDone(first, [run({})])).toBe(true);
+  expect(rest.some((task) => isDone(task, [run({})]))).toBe(false);
+  expect(isDone(first, [run({ seed: 2 }), run({ repeat: 2 }), run({ mutant: 'inbox-off' })])).toBe(false);
+});

@@ -1,0 +1,29 @@
+/** Small runs in which orders are paid, cancelled and run out. */
+import { LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL } from '../../scenarios/scenario.js';
+import { smallRun } from './small-run.js';
+
+const PAYERS = {
+  shares: { inTime: 0.35, late: 0.2, twice: 0, refund: 0, cancel: 0.25 }, channel: PLAIN_CHANNEL, answers: PLAIN_ANSWERS, afterMsMin: 50, afterMsMax: 300,
+  lateAfterMsMin: 2_500, lateAfterMsMax: 3_500, callbackAfterMs: 50,
+} as const;
+
+/** Every order has its timer, whatever has become of it by then. */
+export const shortLives = smallRun({
+  name: 'short-lives',
+  claim: 'Orders that live two seconds are paid, cancelled or run out: one of the three, once.',
+  strategies: { allocator: 'row' },
+  roles: LIFE_ROLES,
+  load: { ratePerSecond: 40, durationMs: 1_500, pollsMax: 30, payers: PAYERS },
+  tuning: { paymentWindowMs: 2_000, closerSweepIntervalMs: 200, closerSweepGraceMs: 500 },
+  stock: 80,
+});
+
+export const repeatedReleases = smallRun({
+  name: 'repeated-releases',
+  claim: 'Releases that are delivered again give each unit back once.',
+  roles: LIFE_ROLES,
+  load: { ratePerSecond: 20, durationMs: 3_500, pollsMax: 30, payers: { ...PAYERS, shares: { ...PAYERS.shares, cancel: 0.6, inTime: 0.2, late: 0 } } },
+  tuning: { paymentWindowMs: 2_000, closerSweepIntervalMs: 200, closerSweepGraceMs: 500 },
+  stock: 100,
+  faults: ['duplicate-compensation@t=3s,n=200,rounds=1'],
+});
