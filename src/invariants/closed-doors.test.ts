@@ -57,6 +57,20 @@ describe('fail-closed', () => {
     expect(failClosed(edit).outcome).toBe('holds');
   });
 
+  it.each<[string, readonly number[], number]>([
+    ['knows of it', [60_000], 24],
+    ['is not told of it', [], 0],
+    // Which of the two gateways it was nobody knows, and by the other's clock it was before the outage.
+    ['knows that another one is right', [60_000, 0], 0],
+  ])('a gateway whose clock is a minute ahead: who judges %s', (_, ahead, violations) => {
+    const verdict = failClosed((draft) => {
+      outage(draft, {});
+      for (const record of [...draft.redis.records, ...draft.kafka.orders]) record.reservedAtMs += 60_000;
+      draft.run.clockSkews = ahead.map((aheadMs, index) => ({ instance: `gateway-${index + 1}` as const, aheadMs }));
+    });
+    expect(verdict.violations).toBe(violations);
+  });
+
   it('catches who was let in while the breaker should have been open', () => {
     expect(failClosed((draft) => { outage(draft, { id: 'broker-outage#1', name: 'broker-outage' }); }).first?.claim).toMatch(/broker-outage#1 took kafka away/);
   });
