@@ -19,6 +19,8 @@ export interface Engine {
   readonly address: string;
   /** Where it keeps images and data, on its own machine. */
   readonly dataFolder: string;
+  /** The registry of images whose name has none, as the engine says. */
+  readonly indexServer: string;
 }
 
 /** Docker 20.10, the one of Debian 11 and 12. */
@@ -40,7 +42,7 @@ export async function reachEngine(): Promise<Engine> {
   if (!LOCAL_HOSTS.includes(host)) {
     throw new LabError('MISSING_DEPENDENCY', `the Docker engine runs on ${host}; the lab reaches its servers on 127.0.0.1`, 'use an engine on this machine, or `--stack local`');
   }
-  return { docker, version: version.Version ?? 'unknown', address, dataFolder: info.DockerRootDir ?? '' };
+  return { docker, version: version.Version ?? 'unknown', address, dataFolder: info.DockerRootDir ?? '', indexServer: client.info.containerRuntime.indexServerAddress };
 }
 
 async function connect(): Promise<ContainerRuntimeClient> {

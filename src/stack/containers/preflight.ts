@@ -51,7 +51,7 @@ async function thereOrPulled(engine: Engine, role: ImageRole, wishes: ImageWishe
   const [wanted = ''] = names;
   // The project's own image is in no registry.
   if (role === 'roles' && wishes.roles === undefined) throw new Error(`there is no image ${wanted} of the roles: \`npx seckill-lab images build --roles\` makes it`);
-  return pullImage(engine.docker, wanted, onNote);
+  return pullImage(engine, wanted, onNote);
 }
 
 function mebibytes(bytes: number): string {

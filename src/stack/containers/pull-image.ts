@@ -2,7 +2,7 @@
 import { getAuthConfig } from 'testcontainers/build/container-runtime/auth/get-auth-config.js';
 import { ImageName } from 'testcontainers';
 
-import type { Docker } from './engine.js';
+import type { Docker, Engine } from './engine.js';
 
 export interface FoundImage {
   readonly name: string;
@@ -34,10 +34,10 @@ interface Progress {
 }
 
 /** Resolves when the image is there. Rejects with an Error in words that name the image and, where the disk is full, the mend. */
-export async function pullImage(docker: Docker, name: string, onNote: (text: string) => void): Promise<FoundImage> {
+export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' | 'indexServer'>, name: string, onNote: (text: string) => void): Promise<FoundImage> {
   onNote(`pulling ${name}`);
   try {
-    const authconfig = await getAuthConfig(ImageName.fromString(name).registry ?? 'https://index.docker.io/v1/');
+    const authconfig = await getAuthConfig(ImageName.fromString(name).registry ?? indexServer);
     const stream = await docker.pull(name, authconfig === undefined ? {} : { authconfig });
     await followed(docker, stream, name, onNote);
   } catch (cause) {
