@@ -1,6 +1,11 @@
-/** Orders that ended, and units that came back. */
+/** Orders that were made, orders that ended, and units that came back. */
 import { wallToMonoUs } from '../../facts/timeline.js';
 import type { CountedFigure } from './shown-figure.js';
+
+export const ordersMade: CountedFigure = {
+  what: 'orders made',
+  count: (_facts, { orders }) => orders,
+};
 
 export const ordersTimedOut: CountedFigure = {
   what: 'orders that nobody paid and that timed out',

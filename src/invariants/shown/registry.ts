@@ -2,13 +2,14 @@
 import type { Facts, ShownFigure, ShownSpec } from '../../facts/facts.js';
 import type { RunFigures, ShownVerdict } from '../../facts/verdict.js';
 import { letInAgain, turnedAwayInARow } from './admission-turns.js';
-import { ordersBeyondStock, ordersCarriedOver, ordersTimedOut, unitsReleased } from './ended-orders.js';
+import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
 import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByPermit } from './turned-away.js';
 import { callbacksArchived, eventsArchived, inboxRowsTrimmed, lossesExcused, repairs } from './upkeep.js';
 
 export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
+  orders: ordersMade,
   races,
   'races-won-by-payment': racesWonByPayment,
   'races-won-by-end': racesWonByEnd,
