@@ -111,6 +111,24 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runImagesBuild } = await import('./commands/images.js');
     finish(await runImagesBuild(options, processIo));
   });
+  addOperatorCommands(program, finish);
+  program
+    .command('probe')
+    .description('closed-loop saturation probe of a gateway (autocannon); says nothing about latency under load')
+    .option('--url <url>', 'a gateway; without it the probe starts a stack of its own')
+    .option('--stack-file <file>', 'use this running stack')
+    .option('--connections <count>', 'connections', '64')
+    .option('--duration <time>', 'how long', '5s')
+    .option('--json', 'as JSON')
+    .action(async (options: Record<string, unknown>) => {
+      const { runProbe } = await import('./commands/probe.js');
+    finish(await runProbe(options, processIo));
+    });
+  return program;
+}
+
+/** What an operator does to a running system. */
+function addOperatorCommands(program: Command, finish: (code: number) => void): void {
   const dlq = program.command('dlq').description('dead letters of a running system');
   const onSystem = (command: Command): Command => command.option('--stack-file <file>', 'the running stack', 'stack.json').requiredOption('--namespace <id>', 'of the system, as in the manifest of its run');
   onSystem(dlq.command('list').description('what could not be worked off, and which reservations wait for a human')).option('--status <status>', 'open, replayed, closed or all', 'open').option('--json', 'as JSON').action(async (options: Record<string, never>) => {
@@ -134,19 +152,6 @@ function buildProgram(finish: (code: number) => void): Command {
     const { runReconcile } = await import('./commands/reconcile.js');
     finish(await runReconcile(options, processIo));
   });
-  program
-    .command('probe')
-    .description('closed-loop saturation probe of a gateway (autocannon); says nothing about latency under load')
-    .option('--url <url>', 'a gateway; without it the probe starts a stack of its own')
-    .option('--stack-file <file>', 'use this running stack')
-    .option('--connections <count>', 'connections', '64')
-    .option('--duration <time>', 'how long', '5s')
-    .option('--json', 'as JSON')
-    .action(async (options: Record<string, unknown>) => {
-      const { runProbe } = await import('./commands/probe.js');
-    finish(await runProbe(options, processIo));
-    });
-  return program;
 }
 
 /** `mutants`, with its flags from their table. */
