@@ -13,7 +13,7 @@ const LIFE = [
 ];
 
 /** Tests that break the system on purpose, again and again on one warm stack. CI runs them beside `npm test`, for the same reason. */
-const BREAKAGE = ['test/sweep.e2e.test.ts'];
+const BREAKAGE = ['test/sweep.e2e.test.ts', 'test/mutants.e2e.test.ts'];
 
 export default defineConfig({
   test: {

@@ -68,7 +68,14 @@ async function runAll({ folder, options, runs }: Begun, tasks: readonly MatrixTa
   const abort = new AbortController();
   const stopListening = listenForAbort(abort);
   try {
-    const warm = await openWarmStack({ lanes: Math.min(options.lanes, Math.max(1, tasks.length)), signal: abort.signal, onNote: (text) => { io.stderr(`  ${text}\n`); } });
+    const warm = await openWarmStack({
+      lanes: Math.min(options.lanes, Math.max(1, tasks.length)),
+      signal: abort.signal,
+      logDirectory: await folder.logDirectory(),
+      onNote: (text) => {
+        io.stderr(`  ${text}\n`);
+      },
+    });
     try {
       const made = await runMatrix(tasks, {
         warm, argv, signal: abort.signal, keepAll: raw['keepAll'] === true,

@@ -7,8 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { encodeOrderEvent, type OrderEvent } from '../domain/order-event.js';
 import { EventType } from '../domain/reason-codes.js';
 import type { RoleConfig } from '../domain/role-config.js';
+import type { RoleOverrides } from '../system/compose.js';
 import type { Allocator, UnitRequest } from '../system/ledger/allocators/allocator-port.js';
 import { ALLOCATORS } from '../system/ledger/allocators/registry.js';
+import type { OrderLedger } from '../system/ledger/ledger-port.js';
 import type { Transaction } from '../system/ledger/transaction.js';
 import { createSteadyProducer } from '../system/order-log/steady-producer.js';
 import type { LogProducer } from '../system/order-log/order-log-port.js';
@@ -35,16 +37,24 @@ async function announce(transaction: Transaction, requests: readonly UnitRequest
   }));
 }
 
-function talkative({ addresses, instance, namespace, strategies }: RoleConfig): Allocator {
+function talkative({ addresses, instance, namespace, strategies }: RoleConfig): RoleOverrides {
   const right = ALLOCATORS[strategies.allocator];
   const producer = createSteadyProducer({ address: addresses.kafka, clientId: `${instance}-talk`, topics: [namespace.eventsTopic], budgetMs: 1_000, log: () => undefined });
-  return {
+  const allocator: Allocator = {
     async allocate(transaction, sku, requests) {
       const units = await right.allocate(transaction, sku, requests);
       await announce(transaction, requests.filter((_request, place) => units[place] != null), producer, namespace.eventsTopic);
       return units;
     },
   };
+  const closing = (ledger: OrderLedger): OrderLedger => ({
+    ...ledger,
+    async close() {
+      await producer.close();
+      await ledger.close();
+    },
+  });
+  return { allocator, wrap: { ledger: closing } };
 }
 
 export const messageInsideTransaction: Mutant = {
@@ -54,5 +64,5 @@ export const messageInsideTransaction: Mutant = {
   caughtBy: 'outbox-complete',
   showsUnder: consumerDiesLate,
   sql: [],
-  overrides: (config) => (config.role === 'consumer' ? { allocator: talkative(config) } : {}),
+  overrides: (config) => (config.role === 'consumer' ? talkative(config) : {}),
 };

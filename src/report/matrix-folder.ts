@@ -1,5 +1,5 @@
 /** The folder of a kill matrix: `matrix.json`, `matrix.md`, `runs.ndjson` (one line a run, as it ends) and the folders of runs that were not as they should be. */
-import { appendFile, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { KillMatrix, MatrixRun } from '../facts/kill-matrix.js';
@@ -9,7 +9,7 @@ import { matrixInMarkdown } from './matrix-markdown.js';
 import { createRunFolder, makeReportFolder } from './run-folder.js';
 import { unusable, writeDocument } from './write-file.js';
 
-export const MATRIX_FILES = { matrix: 'matrix.json', words: 'matrix.md', runs: 'runs.ndjson', plan: 'plan.json' } as const;
+export const MATRIX_FILES = { matrix: 'matrix.json', words: 'matrix.md', runs: 'runs.ndjson', plan: 'plan.json', logs: 'logs' } as const;
 
 /** What a broken-off matrix needs to go on. */
 export interface MatrixPlan {
@@ -30,6 +30,13 @@ export class MatrixFolderOnDisk {
 
   async savePlan(plan: MatrixPlan): Promise<void> {
     await writeDocument(this.directory, MATRIX_FILES.plan, `${JSON.stringify(plan, null, 2)}\n`);
+  }
+
+  /** Made if it is not there: for the logs of processes that serve one run after another. */
+  async logDirectory(): Promise<string> {
+    const path = join(this.directory, MATRIX_FILES.logs);
+    await mkdir(path, { recursive: true });
+    return path;
   }
 
   open(name: string, startedAt: string, seed: number): Promise<RunStore> {
