@@ -1,4 +1,4 @@
-# The image of the role processes: `seckill-lab images build --roles`, or `docker build -t seckill-lab/roles:latest .`
+# The image of the role processes: `seckill-lab images build --roles`, which also writes into it which code it holds.
 # A context that was installed and built (npm ci) needs no network; any other one is installed and built here.
 ARG NODE_IMAGE=node:20-bookworm-slim
 

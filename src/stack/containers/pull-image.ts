@@ -10,6 +10,7 @@ export interface FoundImage {
   readonly id: string;
   /** As the registry knows it; null for an image that never saw one. */
   readonly digest: string | null;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 const TELL_EVERY_MS = 2_000;
@@ -17,8 +18,8 @@ const TELL_EVERY_MS = 2_000;
 /** null when it is not there. */
 export async function findImage(docker: Docker, name: string): Promise<FoundImage | null> {
   try {
-    const { Id, RepoDigests } = await docker.getImage(name).inspect();
-    return { name, id: Id, digest: RepoDigests[0] ?? null };
+    const { Id, RepoDigests, Config } = await docker.getImage(name).inspect();
+    return { name, id: Id, digest: RepoDigests[0] ?? null, labels: (Config.Labels as Record<string, string> | null) ?? {} };
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode === 404) return null;
     throw error;

@@ -8,6 +8,7 @@ import { STAND_IN_IMAGES, STAND_IN_PREFIX } from '../containers/image-choice.js'
 import { packageRoot } from '../local/built-entry.js';
 import type { Workshop } from '../workshop.js';
 import { buildImage } from './build-image.js';
+import { CODE_LABEL, codeDigest } from './code-digest.js';
 
 export const NODE_IMAGE = `${STAND_IN_PREFIX}/node:20`;
 
@@ -19,7 +20,7 @@ export async function buildRolesImage(docker: Docker, workshop: Workshop): Promi
   }
   workshop.note(`building ${name}`);
   const before = await docker.getImage(name).inspect().then(({ Id }) => Id, () => null);
-  const id = await buildImage(docker, { folder: packageRoot, only: ['Dockerfile', 'package.json', 'package-lock.json', 'images/roles', 'dist', 'lua', 'sql', ...runtimePackages()], name, labels: {}, buildArguments: { NODE_IMAGE } });
+  const id = await buildImage(docker, { folder: packageRoot, only: ['Dockerfile', 'package.json', 'package-lock.json', 'images/roles', 'dist', 'lua', 'sql', ...runtimePackages()], name, labels: { [CODE_LABEL]: codeDigest(packageRoot) }, buildArguments: { NODE_IMAGE } });
   return { name, id, isNew: id !== before };
 }
 
