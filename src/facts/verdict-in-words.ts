@@ -88,6 +88,28 @@ export function funnelInWords({ funnel }: RunFigures): readonly (readonly [strin
   return layers.map((layer) => [layer, countInWords(sum(layer, false)), countInWords(sum(layer, true))]);
 }
 
+/**
+ * The gateways' counts against the clients': every arrival that was answered was malformed, or known as a repeat, or came to the first layer, and what a layer let pass
+ * came to the next one. null: there are no counts, or none that are whole.
+ */
+export function funnelSum(figures: RunFigures): { readonly text: string; readonly addsUp: boolean } | null {
+  const { funnel: { counts, restarted }, decided, issued, refusedByCode } = figures;
+  if (counts.length === 0 || decided === null || issued === null || restarted === null || restarted.length > 0) return null;
+  const layers = [...new Set(counts.map((entry) => entry.layer))].filter((layer) => layer !== 'known');
+  const sum = (layer: string, outcomes: readonly string[]): number => counts.filter((entry) => entry.layer === layer && outcomes.includes(entry.outcome)).reduce((total, entry) => total + entry.count, 0);
+  const [known, reached, passed] = [sum('known', ['passed']), (layer: string): number => sum(layer, ['passed', 'refused']), (layer: string): number => sum(layer, ['passed'])];
+  const [first] = layers;
+  const counted = known + (first === undefined ? 0 : reached(first));
+  const before = (refusedByCode['INVALID'] ?? 0) + (refusedByCode['NOT_FOUND'] ?? 0);
+  // A request without an answer may have come to the gateway or not.
+  const [least, most] = [decided - before, issued - before];
+  const broken = layers.slice(1).find((layer, index) => reached(layer) !== passed(layers[index] ?? ''));
+  const addsUp = counted >= least && counted <= most && broken === undefined;
+  const told = `${countInWords(counted)} requests came to the funnel (${countInWords(known)} of them known repeats); the clients count ${least === most ? countInWords(least) : `${countInWords(least)} to ${countInWords(most)}`}`;
+  if (addsUp) return { text: `It adds up: ${told}.`, addsUp };
+  return { text: `It does NOT add up: ${told}${broken === undefined ? '' : `; what came to ${broken} is not what was let pass before it`}.`, addsUp };
+}
+
 /** What the counts of the funnel leave out; null: they are whole. */
 export function funnelCaveat({ funnel }: RunFigures): string | null {
   if (funnel.counts.length === 0) return null;

@@ -2,7 +2,7 @@
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { LoadVerdict, RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, shownInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, funnelSum, leadingWitness, microsecondsInWords, outcomeInWords, serviceLevelInWords, shareInWords, shownInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Text that cannot break out of a table cell. */
@@ -45,8 +45,8 @@ function loadSection(load: LoadVerdict): string[] {
 function funnelSection(figures: RunVerdict['figures']): string[] {
   const rows = funnelInWords(figures);
   if (rows.length === 0) return [];
-  const caveat = funnelCaveat(figures);
-  return ['## Admission funnel', '', ...table(['layer', 'passed', 'kept away'], rows), ...(caveat === null ? [] : [cell(caveat), ''])];
+  const notes = [funnelSum(figures)?.text ?? null, funnelCaveat(figures)].filter((note) => note !== null);
+  return ['## Admission funnel', '', ...table(['layer', 'passed', 'kept away'], rows), ...notes.flatMap((note) => [cell(note), ''])];
 }
 
 function faultSection(faults: readonly FaultRecord[]): string[] {

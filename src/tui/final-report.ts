@@ -1,7 +1,7 @@
 /** What `run` and `check` print at the end: the headline, what each judge says, the first witness, and where the rest is. Plain text. */
 import type { RunVerdict } from '../facts/verdict.js';
 import {
-  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, leadingWitness, outcomeInWords, serviceLevelInWords, shownInWords, speedsInWords,
+  biographyInWords, countInWords, countsInWords, funnelCaveat, funnelInWords, funnelSum, leadingWitness, outcomeInWords, serviceLevelInWords, shownInWords, speedsInWords,
 } from '../facts/verdict-in-words.js';
 
 /** Biographies can be long; the whole one is in summary.md. */
@@ -56,8 +56,8 @@ function witnessLines(verdict: RunVerdict): string[] {
 function funnelLines({ figures }: RunVerdict): readonly string[] {
   const rows = funnelInWords(figures);
   if (rows.length === 0) return [];
-  const caveat = funnelCaveat(figures);
-  return ['', 'admission funnel', ...columns(rows.map(([layer, passed, refused]) => [layer, `${passed} passed, ${refused} kept away`])), ...(caveat === null ? [] : [caveat])];
+  const notes = [funnelSum(figures)?.text ?? null, funnelCaveat(figures)].filter((note) => note !== null);
+  return ['', 'admission funnel', ...columns(rows.map(([layer, passed, refused]) => [layer, `${passed} passed, ${refused} kept away`])), ...notes];
 }
 
 export function finalReport(verdict: RunVerdict, notes: readonly string[] = []): string {

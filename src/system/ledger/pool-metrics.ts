@@ -34,6 +34,8 @@ interface PoolRecorders {
 
 function recordersOf(metrics: RoleMetrics): PoolRecorders {
   const ended = (end: string): CounterRecorder => metrics.counter('database_transactions_total', 'Transactions of this role by their end', { end });
+  const conflicts = (sqlstate: string): CounterRecorder => metrics.counter('database_conflict_total', 'Transactions ended by another one, by SQLSTATE: serialization, deadlock, lock timeout', { sqlstate });
+  for (const sqlState of CONFLICTS) conflicts(sqlState);
   const statements = new Map<CommandName, { readonly duration: HistogramRecorder; readonly rows: CounterRecorder }>();
   return {
     acquire: metrics.histogram('database_pool_acquire_duration', 'Seconds that a transaction waited for its connection'),
@@ -42,7 +44,7 @@ function recordersOf(metrics: RoleMetrics): PoolRecorders {
     rollbacks: metrics.counter('transaction_rollback_total', 'Transactions of this role that surely wrote nothing'),
     claim: metrics.histogram('inventory_token_claim_duration', 'Seconds of one statement that takes units, by token or by row'),
     conflict(sqlState) {
-      metrics.counter('database_conflict_total', 'Transactions ended by another one, by SQLSTATE: serialization, deadlock, lock timeout', { sqlstate: sqlState }).add();
+      conflicts(sqlState).add();
     },
     statement(command) {
       let recorders = statements.get(command);

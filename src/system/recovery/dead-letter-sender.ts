@@ -7,7 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import {
-  DETAIL_MAX, LETTER_BYTES_MAX, deadLetterId, encodeDeadLetter, readableIds, type DeadLetter, type DeadLetterBytes, type DeadLetterCause,
+  DETAIL_MAX, LETTER_BYTES_MAX, deadLetterId, encodeDeadLetter, readableIds, DeadLetterCause, type DeadLetter, type DeadLetterBytes,
 } from '../../domain/dead-letter.js';
 import { BatchInterrupted, withHeartbeats } from '../fulfilment/with-heartbeats.js';
 import type { BatchContext, LogProducer, ReceivedMessage } from '../order-log/order-log-port.js';
@@ -48,6 +48,9 @@ export interface DeadLetterSenderParts {
 export function createDeadLetterSender(parts: DeadLetterSenderParts): DeadLetterSender {
   const { topic, group, metrics, surroundings } = parts;
   let producer: LogProducer | null = null;
+  const buried = (cause: Failure['cause']) => metrics.counter('dlq_message_total', 'Messages given up on and kept as dead letters, by cause', { cause });
+  // From the start on, so that the first letter is a step from 0.
+  for (const cause of Object.values(DeadLetterCause)) buried(cause);
   return {
     async bury(record, failure, context) {
       const letter = letterOf(record, failure, group, surroundings.clock.nowMs());
@@ -61,7 +64,7 @@ export function createDeadLetterSender(parts: DeadLetterSenderParts): DeadLetter
         surroundings.log('warn', 'a dead letter is not stored yet', { deadLetterId: id, outcome, reason });
         await withHeartbeats(delay(pauseMs), context);
       }
-      metrics.counter('dlq_message_total', 'Messages given up on and kept as dead letters, by cause', { cause: failure.cause }).add();
+      buried(failure.cause).add();
       surroundings.log('error', 'message became a dead letter', {
         deadLetterId: id, cause: failure.cause, detail: letter.detail, attempts: failure.attempts, messageId: letter.messageId, reservationId: letter.reservationId,
       });

@@ -20,12 +20,16 @@ export interface ScannerRecorders {
   readonly lastPass: GaugeRecorder;
 }
 
+const SEND_OUTCOMES: readonly SendOutcome[] = ['sent', 'surely-not-sent', 'unknown'];
+
 export function scannerRecorders(metrics: RoleMetrics): ScannerRecorders {
+  const resent = (outcome: SendOutcome): CounterRecorder => metrics.counter('reservation_retry_count', 'Messages sent again by the scanner', { outcome });
+  for (const outcome of SEND_OUTCOMES) resent(outcome);
   const labels = ({ activityId, skuId }: SkuKey): Readonly<Record<string, string>> => ({ activity_id: activityId, sku_id: skuId });
   return {
     pendingCount: (sku) => metrics.gauge('reservation_pending_count', 'Reservations without a projected result', labels(sku)),
     oldestAgeSeconds: (sku) => metrics.gauge('reservation_oldest_pending_age', 'Seconds since the oldest reservation that is due for the scanner was made, at least', labels(sku)),
-    resent: (outcome) => metrics.counter('reservation_retry_count', 'Messages sent again by the scanner', { outcome }),
+    resent,
     closed: (outcome) => metrics.counter('reservation_closed_total', 'Expired reservations closed in PostgreSQL', { outcome }),
     projected: metrics.counter('reservation_projected_by_scanner_total', 'Durable results that the scanner wrote back itself'),
     orphans: metrics.counter('reservation_orphan_total', 'Entries of the pending index without a readable record, each time seen'),
