@@ -3,11 +3,16 @@
  * first one took effect. The key that would have stopped the second order is gone, as in systems that number a user's purchases as they come.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { OrderMessage } from '../domain/order-message.js';
 import type { OrderLedger } from '../system/ledger/ledger-port.js';
 import type { Mutant } from './mutant.js';
 import { commitAnswerLost } from './plans/cuts.js';
+
+/** Until the connection that was lost is there again. */
+const ATTEMPTS = 40;
+const PAUSE_MS = 50;
 
 function anew(message: OrderMessage): OrderMessage {
   return { ...message, messageId: randomUUID(), reservationId: randomUUID(), requestId: randomUUID() };
@@ -17,7 +22,13 @@ function stubborn(ledger: OrderLedger): OrderLedger {
   return {
     async createOrders(messages) {
       const end = await ledger.createOrders(messages);
-      return end.outcome === 'unknown' ? ledger.createOrders(messages.map(anew)) : end;
+      if (end.outcome !== 'unknown') return end;
+      const copies = messages.map(anew);
+      for (let attempt = 1; ; attempt += 1) {
+        const again = await ledger.createOrders(copies);
+        if (again.outcome === 'committed' || attempt === ATTEMPTS) return again;
+        await delay(PAUSE_MS);
+      }
     },
     ready: () => ledger.ready(),
     close: () => ledger.close(),

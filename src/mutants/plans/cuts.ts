@@ -7,7 +7,7 @@ export const gatewayDies = smallRun({
   name: 'gateway-dies',
   claim: 'Units reserved by a gateway that dies at once still become orders.',
   roles: { ...USUAL_ROLES, gateway: 2 },
-  faults: ['kill-role@step=gateway.after-reserve,every=15,times=4'],
+  faults: ['kill-role@step=gateway.after-reserve,every=8,times=2'],
 });
 
 /** Redelivery is the only way back in time: what is confirmed as sent the scanner looks at again after five times `resendAfterMs`. */
@@ -23,27 +23,29 @@ export const consumerDies = smallRun({
 export const relayDies = smallRun({
   name: 'relay-dies',
   claim: 'Events that a dying relay had claimed are sent by the next one.',
-  faults: ['kill-role@step=relay.after-claim,hit=4,every=4,times=2'],
+  faults: ['kill-role@step=relay.after-claim,hit=2,every=2,times=2'],
 });
 
 export const reserveAnswerLost = smallRun({
   name: 'reserve-answer-lost',
   claim: 'Redis reserves and its answer is lost: a unit is taken once per request.',
   load: { mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null } },
-  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=20,every=20,times=3'],
+  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=5,every=5,times=3'],
 });
 
 export const sendAnswerLost = smallRun({
   name: 'send-answer-lost',
   claim: 'The broker stores a message and its answer is lost: the unit is neither given back nor sold twice.',
-  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=downstream,hit=20,every=30,times=3'],
+  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=downstream,hit=10,every=15,times=3'],
 });
 
 export const commitAnswerLost = smallRun({
   name: 'commit-answer-lost',
   claim: 'A COMMIT whose answer is lost takes effect once.',
-  strategies: { consumer: 'batch:50' },
-  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=5,every=5,times=3'],
+  // One connection and one message a transaction: a cut hits exactly the COMMIT that is meant, and there are enough of them on any machine.
+  strategies: { consumer: 'single' },
+  tuning: { postgresPoolSize: 1 },
+  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=10,every=20,times=3'],
 });
 
 /** Events are written in the transaction that makes the order; this one never commits. */
@@ -57,6 +59,6 @@ export const consumerDiesLate = smallRun({
 export const sendLost = smallRun({
   name: 'send-lost',
   claim: 'Messages that never reached the broker are sent again.',
-  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=upstream,hit=20,every=30,times=2'],
+  faults: ['cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=upstream,hit=10,every=15,times=2'],
   settleBoundMs: 8_000,
 });
