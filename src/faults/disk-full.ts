@@ -29,8 +29,9 @@ function diskFull(server: 'postgres' | 'kafka', lastsMs: number, { targets, cloc
   let ended = false;
   return {
     async inject(signal) {
-      await disk.prepare();
+      // What was prepared in part has to be taken back too.
       state = 'prepared';
+      await disk.prepare();
       const logFrom = await witness.logEnd(server);
       if (server === 'kafka') await target.expectEnd();
       state = 'full';

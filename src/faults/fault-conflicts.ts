@@ -37,8 +37,3 @@ export function conflictsOf(faults: readonly NamedFault[]): readonly string[] {
     }),
   );
 }
-
-/** A fault of a whole server is felt by every run on the stack, so at most one run at a time may have one. */
-export function faultsSharedServer(fault: BoundFault): boolean {
-  return fault.holds.some((hold) => hold.kind === 'server' && !hold.shared);
-}
