@@ -25,7 +25,7 @@ function trimmed(ageMs: number, inboxRetentionMs: number | null = RETENTION_MS):
         change.row['processed_at'] = new Date(processedMs).toISOString().replace('T', ' ').replace('Z', '+00');
         const last = draft.commitLog.transactions.at(-1);
         draft.commitLog.transactions.push({
-          xid: 1_000_000, lsn: `FFFF/${(draft.commitLog.transactions.length + Number(last?.xid ?? 0)).toString(16).toUpperCase()}`, committedAtUs: (processedMs + ageMs) * 1_000,
+          xid: 1_000_000, lsn: `FFFF/${(draft.commitLog.transactions.length + (last?.xid ?? 0)).toString(16).toUpperCase()}`, committedAtUs: (processedMs + ageMs) * 1_000,
           changes: [{ table: 'consumer_inbox', kind: 'delete', row: { consumer_group: columnOf(change, 'consumer_group'), message_id: columnOf(change, 'message_id') } }],
         });
       }

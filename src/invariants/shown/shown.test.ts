@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
 import { SHOWN_FIGURES, type Facts, type ShownFigure } from '../../facts/facts.js';
 import { wallToMonoUs } from '../../facts/timeline.js';
-import { edited, without, type Draft } from '../edited-facts.test-support.js';
+import { edited, without } from '../edited-facts.test-support.js';
 import { handWrittenFacts } from '../hand-written-facts.test-support.js';
 import type { EvidenceKind } from '../invariant.js';
 import { runFigures } from '../run-figures.js';
@@ -60,7 +60,7 @@ describe('payments that meet the end of their order', () => {
 describe('admission that closes and opens again', () => {
   const answering = (codes: readonly AnswerCode[], refusedByLayer: number): Facts => edited(handWrittenFacts({ arrivals: codes.length, stock: 100 }), (draft) => {
     codes.forEach((code, index) => { draft.history.columns.answerCode[index] = ANSWER_CODES_BY_NUMBER.indexOf(code); });
-    draft.metrics = { 'gateway-1': { 'seckill_gateway_funnel_total{layer="admission-limit",outcome="refused",role="gateway"}': refusedByLayer } } as Draft['metrics'];
+    draft.metrics = { 'gateway-1': { 'seckill_gateway_funnel_total{layer="admission-limit",outcome="refused",role="gateway"}': refusedByLayer } };
   });
   const turns = answering(['QUEUED', 'QUEUE_FULL', 'QUEUED', 'QUEUE_FULL', 'QUEUE_FULL', 'QUEUE_FULL', 'LIMITED', 'QUEUED', 'QUEUED', 'QUEUE_FULL'], 4);
 
