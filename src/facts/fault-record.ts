@@ -8,6 +8,12 @@ export interface MayLose {
   readonly toUs: number;
 }
 
+/** When a store was surely away, as the fault saw it: from after the first proof to before the last. */
+export interface SeenOutage {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
 export interface FaultRecord {
   /** Unique in the run: `kill-role#1`. */
   readonly id: string;
@@ -30,4 +36,6 @@ export interface FaultRecord {
   readonly strikesAsked: number;
   readonly hits: readonly StepHit[];
   readonly mayLose: MayLose | null;
+  /** Of a fault that took a store away and saw it gone. Injecting takes time of its own on a busy machine, so this is less than from `injectedUs` to `healedUs`. */
+  readonly outage?: SeenOutage;
 }

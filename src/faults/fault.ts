@@ -8,7 +8,7 @@
 import type { z } from 'zod';
 
 import type { RoleInstance } from '../domain/roles.js';
-import type { MayLose } from '../facts/fault-record.js';
+import type { MayLose, SeenOutage } from '../facts/fault-record.js';
 import type { StepHit, StepPlan, Targets } from '../facts/targets.js';
 
 /** Time for faults: CLOCK_MONOTONIC, and a wait that ends early when the fault has to end. */
@@ -46,6 +46,7 @@ export interface FaultProof {
   readonly strikes: number;
   readonly hits: readonly StepHit[];
   readonly mayLose: MayLose | null;
+  readonly outage?: SeenOutage;
 }
 
 export interface HealProof {

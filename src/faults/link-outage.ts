@@ -8,7 +8,7 @@ import type { RoleName, StoreName } from '../domain/roles.js';
 import { linkName } from '../domain/roles.js';
 import type { LinkCounters, LinkTarget } from '../facts/targets.js';
 import type { FaultInHand, FaultSurroundings, HealProof } from './fault.js';
-import { byteList, countedBytes, settledCounters, until } from './observation.js';
+import { byteList, countedBytes, seenOutage, settledCounters, until } from './observation.js';
 import { rolesUsing } from './option-values.js';
 
 const SERVER_OF = { redis: 'redis-primary', postgres: 'postgres', kafka: 'kafka' } as const;
@@ -27,6 +27,8 @@ export function linkOutage(store: StoreName, lastsMs: number, onlyRole: RoleName
   let watched: Watched[] = [];
   let refusedAtStart = false;
   let refusedAtEnd = false;
+  let goneUs: number | null = null;
+  let stillGoneUs: number | null = null;
   const allRefuse = async (): Promise<boolean> => (await Promise.all(links.map((link) => targets.witness.refuses(link.listen)))).every(Boolean);
 
   return {
@@ -35,8 +37,10 @@ export function linkOutage(store: StoreName, lastsMs: number, onlyRole: RoleName
       const endUs = clock.monoUs() + lastsMs * 1000;
       await Promise.all(links.map((link) => link.setEnabled(false)));
       refusedAtStart = await allRefuse();
+      goneUs = clock.monoUs();
       await Promise.all(watched.map(async (row) => { row.afterCut = await settledCounters(clock, row.link); }));
       await clock.wait((endUs - clock.monoUs()) / 1000, signal);
+      stillGoneUs = clock.monoUs();
       refusedAtEnd = await allRefuse();
       await Promise.all(watched.map(async (row) => { row.atEnd = await row.link.counters(); }));
     },
@@ -60,7 +64,7 @@ export function linkOutage(store: StoreName, lastsMs: number, onlyRole: RoleName
         links.length === 0
           ? `no running role ${onlyRole === 'all' ? '' : `named ${onlyRole} `}uses ${store}`
           : `connections refused at the start: ${String(refusedAtStart)}, at the end: ${String(refusedAtEnd)}; bytes of the connections cut: ${byteList(cut)}; bytes during the outage: ${byteList(passed)}`;
-      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null });
+      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null, ...seenOutage(goneUs, stillGoneUs) });
     },
   };
 }

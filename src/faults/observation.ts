@@ -1,6 +1,7 @@
 /**
  * How faults look at what they did: bounded asking, and what a link's byte counters say.
  */
+import type { SeenOutage } from '../facts/fault-record.js';
 import type { LinkCounters, LinkTarget, ToxicSpec } from '../facts/targets.js';
 import type { FaultClock } from './fault.js';
 
@@ -41,4 +42,9 @@ export async function settledCounters(clock: FaultClock, link: LinkTarget, bound
 /** `gateway-redis 1,234 B, consumer-redis 0 B`. */
 export function byteList(rows: readonly { readonly name: string; readonly bytes: number }[]): string {
   return rows.map((row) => `${row.name} ${row.bytes.toLocaleString('en-US')} B`).join(', ');
+}
+
+/** The part of a proof that says when the store was seen gone; nothing where it was not seen so twice. */
+export function seenOutage(fromUs: number | null, toUs: number | null): { readonly outage?: SeenOutage } {
+  return fromUs === null || toUs === null || toUs <= fromUs ? {} : { outage: { fromUs, toUs } };
 }

@@ -4,7 +4,7 @@
  * Landed: it gave no answer on its own direct connection, at both ends of the outage.
  */
 import type { FaultInHand, FaultSurroundings } from './fault.js';
-import { until } from './observation.js';
+import { seenOutage, until } from './observation.js';
 
 const HEAL_BOUND_MS = 30_000;
 /** A witness waits so long for an answer that does not come; the last look ends with the outage. */
@@ -14,6 +14,8 @@ export function serverRestart(server: 'redis-primary' | 'postgres' | 'kafka', la
   const target = targets.server(server);
   const silent: boolean[] = [];
   let isDown = false;
+  let goneUs: number | null = null;
+  let stillGoneUs: number | null = null;
   const look = async (): Promise<void> => {
     silent.push(!(await targets.witness.answers(server)));
   };
@@ -22,8 +24,10 @@ export function serverRestart(server: 'redis-primary' | 'postgres' | 'kafka', la
       const endUs = clock.monoUs() + lastsMs * 1000;
       isDown = true;
       await target.kill();
+      goneUs = clock.monoUs();
       await look();
       await clock.wait((endUs - clock.monoUs()) / 1000 - LOOK_MS, signal);
+      stillGoneUs = clock.monoUs();
       await look();
     },
     async heal() {
@@ -35,7 +39,7 @@ export function serverRestart(server: 'redis-primary' | 'postgres' | 'kafka', la
     prove() {
       const landed = silent.length === 2 && silent.every(Boolean);
       const observed = `${server} killed; seen ${silent.map((was) => (was ? 'silent' : 'ANSWERING')).join(', at the end ') || 'never'}`;
-      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null });
+      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null, ...seenOutage(goneUs, stillGoneUs) });
     },
   };
 }

@@ -71,6 +71,11 @@ describe('fail-closed', () => {
     expect(verdict.violations).toBe(violations);
   });
 
+  it('counts from when the store was seen gone, and not from when somebody began to take it away', () => {
+    const seen = (fromUs: number): string => failClosed((draft) => { outage(draft, { outage: { fromUs, toUs: START_US + 600_000 } }); }).outcome;
+    expect([seen(START_US), seen(START_US + 300_000)]).toEqual(['violated', 'holds']);
+  });
+
   it('catches who was let in while the breaker should have been open', () => {
     expect(failClosed((draft) => { outage(draft, { id: 'broker-outage#1', name: 'broker-outage' }); }).first?.claim).toMatch(/broker-outage#1 took kafka away/);
   });

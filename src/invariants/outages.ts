@@ -21,7 +21,7 @@ function lastsUs(option: string | number | undefined): number | null {
 }
 
 /**
- * From the injection until the earlier of its planned end and the proof of its healing: the store came back somewhere before that proof. A failover takes
+ * What the fault saw gone, where it says so: injecting takes a second on a busy machine, and until then the store is there. Else from the injection until the earlier of its planned end and the proof of its healing: the store came back somewhere before that proof. A failover takes
  * the store away only when its primary is killed, which is when the window of what it may lose ends. An unproven fault is no outage.
  */
 export function provenOutages(facts: Facts): readonly Outage[] {
@@ -30,6 +30,7 @@ export function provenOutages(facts: Facts): readonly Outage[] {
     const store = STORE_OF_FAULT[fault.name];
     const role = fault.options['role'] ?? 'all';
     if (store === undefined || fault.proof !== 'landed' || fault.injectedUs === null || fault.healedUs === null || (role !== 'all' && role !== 'gateway')) return [];
+    if (fault.outage !== undefined) return [{ fault, store, ...fault.outage }];
     const lasts = lastsUs(fault.options['s']);
     const fromUs = fault.mayLose === null ? fault.injectedUs : fault.mayLose.toUs;
     const toUs = Math.min(fault.healedUs, lasts === null ? Infinity : fault.injectedUs + lasts);

@@ -127,6 +127,7 @@ function recordOf(entry: Entry): FaultRecord {
     strikesAsked: spec.fault.strikesAsked,
     hits: proof?.hits ?? [],
     mayLose: proof?.mayLose ?? null,
+    ...(proof?.outage === undefined ? {} : { outage: proof.outage }),
   };
 }
 

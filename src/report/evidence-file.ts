@@ -20,8 +20,11 @@ type KindOf<Value> = [Value] extends [string] ? 'string'
   : [Value] extends [object] ? 'object'
   : 'object?';
 
-/** One kind per field of the row; the compiler refuses a shape that forgets a field. */
-export type ShapeOf<Row> = { readonly [Field in keyof Row]-?: KindOf<Row[Field]> };
+/** Fields that a row may lack. */
+type Optional<Row> = { [Field in keyof Row]-?: Row extends Record<Field, Row[Field]> ? never : Field }[keyof Row];
+
+/** One kind per field that a row has to have; the compiler refuses a shape that forgets one. */
+export type ShapeOf<Row> = { readonly [Field in Exclude<keyof Row, Optional<Row>>]-?: KindOf<Row[Field]> };
 
 export function missing(reason: string): { readonly present: false; readonly reason: string } {
   return { present: false, reason };
