@@ -17,8 +17,9 @@
   Reply: { status, decision 1, …, decision n }, always n + 1 strings. status: OK, NOT_READY (stock or meta missing, or not open), PAUSED
   (being rebuilt) or EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and
   USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
-  nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs": sold out for
-  the n-th time; waitMs > 0: units are back and will be sold then. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
+  nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs accepted": sold out
+  for the n-th time; waitMs > 0: units are back and will be sold then; accepted: how many requests have been accepted by then, whatever became of
+  them, so that a gateway that has accepted as many itself knows them all. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
   "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not know as a winner for ARGV[7] ms; sold
   at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is accepted from "n" until t.
 
@@ -75,8 +76,8 @@ end
 local held_back = (tonumber(meta[4] or '') or 0) > 0
 local nothing_left = held_back and 'PAUSED ' or 'SOLD_OUT '
 local turn = string.format('%.0f', mode == '.' and times + 1 or times)
-local tail = hold > 0 and not held_back and string.format(' %s %.0f', turn, wait) or ''
-local reply, sold_out = { 'OK' }, nothing_left .. left .. tail
+local accepted = hold > 0 and call('HLEN', KEYS[3]) or 0
+local reply, sold_out = { 'OK' }, nil
 local new_requests, new_users, taken = {}, {}, 0
 for i = 1, n do
   local id, user = ids[i], users[i]
@@ -91,10 +92,11 @@ for i = 1, n do
   elseif owner then
     reply[i + 1] = 'USER_HAS_ONE ' .. left .. ' ' .. existing(owner)
   elseif left < 1 or wait > 0 then
+    -- From the first refusal on nobody of this batch is accepted any more, so all of them hear the same.
+    sold_out = sold_out or nothing_left .. left .. (hold > 0 and not held_back and string.format(' %s %.0f %.0f', turn, wait, accepted + taken / 2) or '')
     reply[i + 1] = sold_out
   else
     left = left - 1
-    sold_out = nothing_left .. left .. tail
     reply[i + 1] = 'RESERVED ' .. left
     record = sub(blob, starts[i], starts[i + 1] - 1)
     record_of[id], owner_of[user] = record, id

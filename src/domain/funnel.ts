@@ -7,7 +7,7 @@
 
 /** In the order in which a request meets them: cheap ones first, and what waits or asks a store last. */
 export const FUNNEL_LAYERS = [
-  'sold-out-mark', 'permit', 'user-bucket', 'device-bucket', 'instance-bucket', 'breaker', 'admission-limit', 'unpaid-holds', 'waiting-room', 'in-flight',
+  'sold-out-mark', 'permit', 'user-bucket', 'device-bucket', 'instance-bucket', 'breaker', 'admission-limit', 'unpaid-holds', 'waiting-room', 'line', 'in-flight',
 ] as const;
 export type FunnelLayerName = (typeof FUNNEL_LAYERS)[number];
 
@@ -88,7 +88,7 @@ export interface AdmissionTuning {
 export const DEFAULT_FUNNEL: FunnelTuning = {
   layers: {
     'sold-out-mark': false, permit: false, 'user-bucket': false, 'device-bucket': false, 'instance-bucket': false, breaker: false, 'admission-limit': false,
-    'unpaid-holds': false, 'waiting-room': false, 'in-flight': true,
+    'unpaid-holds': false, 'waiting-room': false, line: false, 'in-flight': true,
   },
   soldOutMarkMs: 500,
   tempSoldOutRetryMs: 1_000,

@@ -46,6 +46,13 @@ export interface RoleTuning {
   readonly relayIntervalMs: number;
   /** Whole budget of one produce call of the gateway. */
   readonly sendBudgetMs: number;
+  /**
+   * A winner whose message the broker has not confirmed this long after his reservation hears QUEUED_PENDING_MESSAGE then, and the hand-off goes on behind his
+   * answer; null: he waits until `sendBudgetMs` is over.
+   */
+  readonly answerWithinMs: number | null;
+  /** Priority of a thread of its own for the gateway's producer, 0 to 19; null: it shares the thread of the requests. */
+  readonly producerThreadNice: number | null;
   /** Deadline of one Redis call of the gateway. */
   readonly reserveTimeoutMs: number;
   readonly consumerSessionTimeoutMs: number;
@@ -99,6 +106,8 @@ export const DEFAULT_TUNING: RoleTuning = {
   leaseMs: 3_000,
   relayIntervalMs: 50,
   sendBudgetMs: 200,
+  answerWithinMs: null,
+  producerThreadNice: null,
   reserveTimeoutMs: 500,
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,

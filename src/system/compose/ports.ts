@@ -15,6 +15,7 @@ import { createBatchConsumer } from '../order-log/batch-consumer.js';
 import { consumerProgress } from '../order-log/consumer-metrics.js';
 import type { LogConsumer, LogProducer } from '../order-log/order-log-port.js';
 import { createGatewayProducer, createSteadyProducer } from '../order-log/steady-producer.js';
+import { createThreadedProducer } from '../order-log/threaded-producer.js';
 import { topicKind } from '../order-log/topic-kinds.js';
 import { createHttpChannel } from '../payment/http-channel.js';
 import { createOrderLife } from '../payment/order-life.js';
@@ -143,7 +144,11 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
       }),
     stockView: () => view,
     entryBook: () => book,
-    gatewayProducer: () => port('producer', () => createGatewayProducer({ ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs })),
+    gatewayProducer: () =>
+      port('producer', () => {
+        const { log: _log, ...options } = { ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs };
+        return tuning.producerThreadNice === null ? createGatewayProducer({ ...options, log }) : createThreadedProducer({ ...options, nice: tuning.producerThreadNice }, log);
+      }),
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>
       port('consumer', () =>

@@ -21,6 +21,7 @@ import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
 import type { GatewayFunnel } from './funnel/gateway-funnel.js';
 import { openFunnel } from './funnel/open-funnel.js';
+import { createPatience, type Patience } from './patience.js';
 import { createSentMarker } from './sent-marker.js';
 import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';
 
@@ -68,6 +69,7 @@ class Submission implements Submitter {
   readonly #funnel: GatewayFunnel;
   readonly #marker;
   readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
+  readonly #patience: Patience;
   readonly #announces: boolean;
 
   constructor(deps: SubmitDependencies) {
@@ -79,7 +81,9 @@ class Submission implements Submitter {
     this.#marker = createSentMarker(stock, observer);
     const announced = announcedStock(stock, observer);
     const options = { deadlineMs: config.tuning.reserveTimeoutMs, queueLimit: config.tuning.maxInFlight };
+    this.#patience = createPatience(config.tuning.answerWithinMs);
     this.#batchers = new Map(config.skuIds.map((skuId) => [skuId, createReserveBatcher(announced, { activityId: config.activityId, skuId }, options)]));
+    for (const [skuId, batcher] of this.#batchers) this.#funnel.watchLine(skuId, () => batcher.unanswered);
   }
 
   readonly submit = (raw: RawReservation): GatewayAnswer | Promise<GatewayAnswer> => {
@@ -164,13 +168,14 @@ class Submission implements Submitter {
       return answers.resultUnknown(sku, requestId);
     }
     if (reply.outcome !== 'done') return answers.unavailable(requestId);
-    const { code, record } = reply.decision;
+    const { code, record, stockLeft, epoch } = reply.decision;
+    if (stockLeft !== null) this.#funnel.stockLeft(sku.skuId, stockLeft);
     switch (code) {
       case ReserveCode.RESERVED:
-        this.#funnel.accepted(valid);
-        return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record);
+        this.#funnel.accepted(valid, epoch);
+        return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record, askedAtMs);
       case ReserveCode.REPEATED:
-        this.#funnel.repeated(valid);
+        this.#funnel.repeated(valid, epoch);
         return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);
       case ReserveCode.IDEMPOTENCY_CONFLICT:
       case ReserveCode.USER_HAS_ONE:
@@ -187,7 +192,13 @@ class Submission implements Submitter {
   }
 
   /** Reserved. From here on the client hears an acceptance whatever the broker does: the scanner finishes what stays PENDING. */
-  async #handOff(sku: SkuKey, record: StockRecord): Promise<GatewayAnswer> {
+  async #handOff(sku: SkuKey, record: StockRecord, reservedAtMs: number): Promise<GatewayAnswer> {
+    const confirmed = await this.#patience.of(this.#send(sku, record), reservedAtMs);
+    return answers.accepted(sku, record.requestId, record.reservationId, confirmed);
+  }
+
+  /** Whether the broker has confirmed the message. */
+  async #send(sku: SkuKey, record: StockRecord): Promise<boolean> {
     const { requestId, reservationId } = record;
     if (this.#announces) await this.#announce('gateway.before-send', reservationId);
     const { outcome } = await this.#deps.producer.send(this.#deps.config.namespace.ordersTopic, { key: reservationId, value: messageOf(sku, record) });
@@ -195,7 +206,7 @@ class Submission implements Submitter {
     this.#funnel.sent(outcome);
     const confirmed = outcome === 'sent';
     if (confirmed) await this.#marker.mark(sku, requestId, reservationId);
-    return answers.accepted(sku, requestId, reservationId, confirmed);
+    return confirmed;
   }
 
   async #announce(step: StepName, id: string): Promise<void> {

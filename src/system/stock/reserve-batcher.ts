@@ -28,6 +28,8 @@ export interface ReserveBatcher {
   submit(request: ReserveRequest): Promise<SubmitReply>;
   readonly waiting: number;
   readonly inFlight: number;
+  /** Requests that wait or are on the wire. */
+  readonly unanswered: number;
 }
 
 interface Entry {
@@ -46,6 +48,7 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
   let queue: Entry[] = [];
   let head = 0;
   let inFlight = 0;
+  let onTheWire = 0;
   let scheduled = false;
 
   function takeBatch(): Entry[] {
@@ -77,11 +80,13 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
 
   function launch(batch: readonly Entry[]): void {
     inFlight += 1;
+    onTheWire += batch.length;
     void stock.reserve(sku, batch.map(({ request }) => request)).then(
       (reply) => { settleAll(batch, reply); },
       (error: unknown) => { for (const entry of batch) entry.fail(error); },
     ).finally(() => {
       inFlight -= 1;
+      onTheWire -= batch.length;
       flush();
     });
   }
@@ -92,6 +97,9 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
     },
     get inFlight() {
       return inFlight;
+    },
+    get unanswered() {
+      return queue.length - head + onTheWire;
     },
     submit(request) {
       if (queue.length - head >= queueLimit) return Promise.resolve({ outcome: 'surely-not-done', reason: 'the line in front of Redis is full' });

@@ -61,19 +61,20 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
 
 function decisionOf(text: string, request: ReserveRequest | undefined, { activityVersion, epoch }: KnownEpoch): ReserveDecision {
   assert(request !== undefined, 'a decision without request');
-  const [code, left, requestId, record] = text.split(' ');
+  const [code, left, requestId, record, accepted] = text.split(' ');
   assert(code !== undefined && isReserveCode(code), `not a reserve code: ${text}`);
   const stockLeft = left === undefined ? null : Number(left);
   // The script does not echo what it has just stored.
-  if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion) };
-  if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(epoch, requestId, record) };
+  if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion), epoch };
+  if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(epoch, requestId, record, accepted) };
   const stored = requestId === undefined || record === undefined ? null : unpackRecord(requestId, record);
-  return { code, stockLeft, record: stored };
+  return { code, stockLeft, record: stored, epoch };
 }
 
-/** `n waitMs` of a SOLD_OUT, where marks are kept. */
-function soldOutOf(epoch: string, turn: string | undefined, waitMs: string | undefined): SoldOut | null {
-  return turn === undefined || waitMs === undefined ? null : { turn: soldOutTurn(epoch, turn), reopensInMs: Number(waitMs) };
+/** `n waitMs accepted` of a SOLD_OUT, where marks are kept. */
+function soldOutOf(epoch: string, turn: string | undefined, waitMs: string | undefined, accepted: string | undefined): SoldOut | null {
+  if (turn === undefined || waitMs === undefined || accepted === undefined) return null;
+  return { turn: soldOutTurn(epoch, turn), reopensInMs: Number(waitMs), acceptedCount: Number(accepted) };
 }
 
 function plain(code: ReserveCode): ReserveDecision {

@@ -47,6 +47,8 @@ export interface ReserveDecision {
   readonly stockLeft: number | null;
   /** With SOLD_OUT, where sold-out marks are kept. */
   readonly soldOut?: SoldOut | null;
+  /** With RESERVED and REPEATED: epoch of the Redis that holds the record. */
+  readonly epoch?: string;
 }
 
 /** A time of being sold out. Nobody is accepted from its begin until units that came back are sold again. */
@@ -55,6 +57,8 @@ export interface SoldOut {
   readonly turn: string;
   /** Units are back and will be sold then; 0: none is back. */
   readonly reopensInMs: number;
+  /** Requests of this epoch accepted so far, whatever became of them. */
+  readonly acceptedCount: number;
 }
 
 /** One outcome for the whole call; with `done`, one decision per request in the order given. */

@@ -30,6 +30,11 @@ export interface AcceptedPage {
   readonly nextCursor: string;
 }
 
+/** Epoch that a turn belongs to. */
+export function epochOfTurn(turn: string): string {
+  return turn.slice(0, turn.lastIndexOf(':'));
+}
+
 /** The name of one time of being sold out: epochs count turns anew. */
 export function soldOutTurn(epoch: string, turn: string): string {
   return `${epoch}:${turn}`;

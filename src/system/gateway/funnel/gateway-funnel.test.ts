@@ -56,7 +56,7 @@ interface StateCase {
 async function soldOutFunnel(returns: boolean): Promise<GatewayFunnel> {
   mayReturn = returns;
   const { funnel } = funnelOf({}, ['sold-out-mark', 'in-flight']);
-  funnel.soldOut(aRequest(), { turn: '1:1', reopensInMs: 0 }, performance.now());
+  funnel.soldOut(aRequest(), { turn: '1:1', reopensInMs: 0, acceptedCount: -1 }, performance.now());
   await settled();
   return funnel;
 }

@@ -21,6 +21,7 @@ import { createFunnel, type Funnel } from './funnel.js';
 import { createInFlightLayer } from './in-flight.js';
 import { createKnownRequests, type KnownRequests } from './known-requests.js';
 import type { FunnelLayer, LayerVerdict } from './layer.js';
+import { createLineLayer, type LineLayer } from './line.js';
 import { createPermitLayer } from './permit.js';
 import { createSoldOutMark, type SoldOutMark } from './sold-out-mark.js';
 import { createInstanceBucketLayer, createKeyedBucketLayer } from './token-bucket.js';
@@ -60,6 +61,7 @@ export class GatewayFunnel {
   readonly #instance: ReturnType<typeof createInstanceBucketLayer>;
   readonly #limit: AdmissionLimit | null;
   readonly #holds: UnpaidHolds | null;
+  readonly #line: LineLayer = createLineLayer();
   readonly #funnel: Funnel;
   readonly #bounded: boolean;
   #pausedAtMs = -Infinity;
@@ -115,6 +117,7 @@ export class GatewayFunnel {
       ...(this.#limit === null ? [] : [this.#limit]),
       ...(this.#holds === null ? [] : [this.#holds]),
       createWaitingRoom({ tuning: tuning.waitingRoom, log: (...line) => { surroundings.log(...line); }, instance: config.instance }),
+      this.#line,
       createInFlightLayer(admission),
     ];
   }
@@ -142,14 +145,27 @@ export class GatewayFunnel {
     if (this.#bounded) this.#deps.admission.leave();
   }
 
-  /** A new reservation, or one that may have been made. */
-  accepted(request: ValidReservation): void {
-    this.#known.add(request.sku.skuId, request.requestId, request.userId);
+  /** A new reservation, or one that may have been made. `epoch`: of the Redis that surely holds it. */
+  accepted(request: ValidReservation, epoch?: string): void {
+    const { sku: { skuId }, requestId, userId } = request;
+    this.#known.add(skuId, requestId, userId);
+    if (epoch !== undefined) this.#marks.get(skuId)?.accepted(epoch, requestId, userId);
     this.#holds?.accepted(request);
   }
 
-  repeated({ sku, requestId, userId }: ValidReservation): void {
+  /** Redis has shown the record of this very request. */
+  repeated({ sku, requestId, userId }: ValidReservation, epoch?: string): void {
     this.#known.add(sku.skuId, requestId, userId);
+    if (epoch !== undefined) this.#marks.get(sku.skuId)?.accepted(epoch, requestId, userId);
+  }
+
+  /** How many requests of a SKU wait for the answer of Redis is asked here. */
+  watchLine(skuId: string, unanswered: () => number): void {
+    this.#line.watch(skuId, unanswered);
+  }
+
+  stockLeft(skuId: string, units: number): void {
+    this.#line.stockLeft(skuId, units);
   }
 
   /** Redis said SOLD_OUT; what the client hears. `askedAtMs`: monotonic, before the call. */

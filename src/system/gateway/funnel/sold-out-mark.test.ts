@@ -43,7 +43,7 @@ function world() {
   return { state, mark, by };
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const PROOF = { turn: '1:1', reopensInMs: 0 };
+const PROOF = { turn: '1:1', reopensInMs: 0, acceptedCount: -1 };
 
 test('stands from when the winners are loaded until its proof is over', async () => {
   const { state, mark, by } = world();
@@ -111,7 +111,7 @@ test('units are back and wait: refused until they are sold, without questions, t
   mark.told(PROOF, state.nowMs);
   await settled();
   state.nowMs += 100;
-  mark.told({ turn: '1:1', reopensInMs: 450 }, state.nowMs);
+  mark.told({ turn: '1:1', reopensInMs: 450, acceptedCount: -1 }, state.nowMs);
   const asked = state.asked;
   state.nowMs += 449;
   expect([by('s', '9'), state.asked]).toEqual(['TEMP_SOLD_OUT', asked]);
@@ -125,7 +125,7 @@ test('the next time of being sold out needs its own list of winners', async () =
   await settled();
   state.pages = [[{ requestId: 'w3', userId: '3' }]];
   state.standing = { ...state.standing, soldOutTurn: '1:2', acceptedCount: 1 };
-  mark.told({ turn: '1:2', reopensInMs: 0 }, state.nowMs);
+  mark.told({ turn: '1:2', reopensInMs: 0, acceptedCount: -1 }, state.nowMs);
   expect(by('s', '9')).toBe('passed');
   await settled();
   expect([by('s', '9'), by('w3', '3'), state.scans]).toEqual(['TEMP_SOLD_OUT', 'passed', 2]);
@@ -135,7 +135,7 @@ test('the same turn of another epoch is another time', async () => {
   const { state, mark, by } = world();
   mark.told(PROOF, state.nowMs);
   await settled();
-  mark.told({ turn: '2:1', reopensInMs: 0 }, state.nowMs);
+  mark.told({ turn: '2:1', reopensInMs: 0, acceptedCount: -1 }, state.nowMs);
   expect(by('s', '9')).toBe('passed');
 });
 

@@ -3,12 +3,15 @@
  * back wait that long (lua/reserve_batch). So once the accepted requests and their users are loaded, everybody who is not among them can be refused without
  * asking, and that is true until the proof is over. Whoever is among them goes on to Redis, which knows his state and his payload.
  *
+ * The list need not be read where this gateway has accepted everybody itself: Redis tells with each refusal how many have been accepted, and when the gateway's own list
+ * of the same epoch is as long, it is that list, since all of it is in Redis (docs/decisions/0017). Reading ten thousand winners took as long as selling them.
+ *
  * The proof is renewed in the background while there are requests. The mark clears as soon as a renewal sees units.
  */
 import type { FunnelTuning } from '../../../domain/funnel.js';
 import type { RequestId, SkuKey, UserId } from '../../../domain/ids.js';
 import type { SoldOut } from '../../stock/stock-port.js';
-import type { StockView } from '../../stock/stock-view.js';
+import { epochOfTurn, type StockView } from '../../stock/stock-view.js';
 import { soldOut, type GatewayAnswer } from '../answers.js';
 import type { ValidReservation } from '../validate.js';
 
@@ -19,6 +22,8 @@ export interface SoldOutMark {
   pass(request: ValidReservation): GatewayAnswer | null;
   /** Of the accepted requests that were loaded. */
   isAccepted(requestId: RequestId, userId: UserId): boolean;
+  /** Redis has said that it holds this accepted request, under this epoch. */
+  accepted(epoch: string, requestId: RequestId, userId: UserId): void;
   /** A refusal by Redis; `askedAtMs`: monotonic, before the question was sent. */
   told(proof: SoldOut, askedAtMs: number): void;
   /** What a new request hears where nothing is left; null while the mark does not stand. */
@@ -41,6 +46,9 @@ const PAGE = 1_000;
 /** PostgreSQL is asked this rarely whether units may come back: it is a word on the page, not a decision. */
 const RETURNS_ASKED_EVERY_MS = 2_000;
 
+/** A SKU with more units than this has its winners read from Redis. */
+const OWN_MAX = 2_000_000;
+
 interface Winners {
   readonly requests: Map<RequestId, UserId | null>;
   readonly users: Set<UserId>;
@@ -53,6 +61,9 @@ class Mark implements SoldOutMark {
   /** Of `#turn`, whole; null: not loaded. */
   #winners: Winners | null = null;
   #loading = false;
+  /** Accepted through this gateway, of one epoch. */
+  #own: Winners = { requests: new Map(), users: new Set() };
+  #ownEpoch: string | null = null;
   #provenUntilMs = -Infinity;
   #renewFromMs = Infinity;
   #renewing = false;
@@ -91,18 +102,29 @@ class Mark implements SoldOutMark {
     return kind === 'TEMP_SOLD_OUT' ? tempSoldOutRetryMs : finalSoldOutRetryMs;
   }
 
-  told({ turn, reopensInMs }: SoldOut, askedAtMs: number): void {
+  accepted(epoch: string, requestId: RequestId, userId: UserId): void {
+    if (epoch !== this.#ownEpoch) {
+      // Another epoch's Redis may have lost some of them.
+      this.#ownEpoch = epoch;
+      this.#own = { requests: new Map(), users: new Set() };
+    }
+    if (this.#own.requests.size >= OWN_MAX) return;
+    this.#own.requests.set(requestId, userId);
+    this.#own.users.add(userId);
+  }
+
+  told({ turn, reopensInMs, acceptedCount }: SoldOut, askedAtMs: number): void {
     const { soldOutMarkMs } = this.#options.tuning;
     if (reopensInMs > 0) {
       // Units are back. Until they are sold the old list of winners is whole; then Redis has to be asked again.
       this.#mayReturn = true;
-      this.#prove(turn, askedAtMs + reopensInMs, Infinity);
+      this.#prove(turn, acceptedCount, askedAtMs + reopensInMs, Infinity);
     } else {
-      this.#prove(turn, askedAtMs + soldOutMarkMs, askedAtMs + soldOutMarkMs / 2);
+      this.#prove(turn, acceptedCount, askedAtMs + soldOutMarkMs, askedAtMs + soldOutMarkMs / 2);
     }
   }
 
-  #prove(turn: string, untilMs: number, renewFromMs: number): void {
+  #prove(turn: string, acceptedCount: number, untilMs: number, renewFromMs: number): void {
     if (turn !== this.#turn) {
       this.#turn = turn;
       this.#winners = null;
@@ -113,7 +135,10 @@ class Mark implements SoldOutMark {
       this.#provenUntilMs = untilMs;
       this.#renewFromMs = renewFromMs;
     }
-    if (this.#winners === null && !this.#loading) void this.#load(turn);
+    if (this.#winners !== null) return;
+    // Nobody is accepted while a turn lasts, so a list that is whole now stays so.
+    if (this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount) this.#winners = this.#own;
+    else if (!this.#loading) void this.#load(turn);
   }
 
   /** All accepted requests, page by page. Begun after the proof, so nobody of its turn is missing. */
@@ -133,7 +158,7 @@ class Mark implements SoldOutMark {
       whole = cursor === '0';
     } while (!whole);
     this.#loading = false;
-    if (!whole || this.#turn !== turn) return;
+    if (!whole || this.#turn !== turn || this.#winners !== null) return;
     // Pages read in later turns hold more than this turn's winners, never fewer.
     this.#winners = winners;
     await this.#renew();
@@ -148,7 +173,7 @@ class Mark implements SoldOutMark {
       // A repair has put a lost record back: whoever has it again is a winner, and this list does not know him.
       if (this.#winners !== null && acceptedCount !== this.#winners.requests.size) this.#winners = null;
       if (stockLeft < 1 && soldOutTurn !== null) {
-        this.told({ turn: soldOutTurn, reopensInMs: 0 }, askedAtMs);
+        this.told({ turn: soldOutTurn, reopensInMs: 0, acceptedCount }, askedAtMs);
         // Not waited for: a slow PostgreSQL must not keep the proof from being renewed.
         void this.#lookForReturns(pendingCount, askedAtMs);
       } else {
