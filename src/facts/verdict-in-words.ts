@@ -56,9 +56,16 @@ export function latenciesInWords(latencies: Latencies): string {
   return `p50 ${microsecondsInWords(p50Us)} · p99 ${microsecondsInWords(p99Us)} · p99.9 ${microsecondsInWords(p999Us)} · max ${microsecondsInWords(maxUs)} (${countInWords(count)})`;
 }
 
+const TRANSPORTS: Readonly<Record<RunFigures['transport'], string>> = {
+  http: 'http: one request per connection at a time',
+  edge: 'edge: batches of many customers per connection',
+  inproc: 'inproc: the gateway called in the generator, no sockets',
+};
+
 /** Label and value of each count. Refusals are listed by code, most frequent first. */
 export function countsInWords(figures: RunFigures): readonly (readonly [string, string])[] {
   const rows: (readonly [string, string])[] = [
+    ['transport', TRANSPORTS[figures.transport]],
     ['stock', countInWords(figures.stock)],
     ['arrivals scheduled', countInWords(figures.offered)],
     ['arrivals issued', countInWords(figures.issued)],
@@ -124,12 +131,26 @@ export function funnelCaveat({ funnel }: RunFigures): string | null {
  */
 export function speedsInWords(verdict: RunVerdict): readonly (readonly [string, string])[] {
   if (verdict.outcome !== 'green' && verdict.outcome !== 'service-level-missed') return [];
-  const { latencyFromIntended, winnersLatency, reservationToOrder, recoveryMs } = verdict.figures;
+  const { latencyFromIntended, winnersLatency, reservationToOrder, recoveryMs, cost } = verdict.figures;
   const rows: (readonly [string, string])[] = [];
   if (latencyFromIntended !== null) rows.push(['answer, from the intended time', latenciesInWords(latencyFromIntended)]);
   if (winnersLatency !== null) rows.push(['answer to winners', latenciesInWords(winnersLatency)]);
   if (reservationToOrder !== null) rows.push(['reservation to order', latenciesInWords(reservationToOrder)]);
   if (recoveryMs !== null) rows.push(['recovery after the last heal', millisecondsInWords(recoveryMs)]);
+  if (cost.soldOutKnownMs !== null) rows.push(['sold out, known to a gateway after', millisecondsInWords(cost.soldOutKnownMs)]);
+  rows.push(...costInWords(verdict.figures));
+  return rows;
+}
+
+/** Processor time of the storm per arrival, largest first, and what the host took away. */
+function costInWords({ cost: { cpuSeconds, stealSeconds, reachedRedis }, issued }: RunFigures): readonly (readonly [string, string])[] {
+  const rows: (readonly [string, string])[] = [];
+  if (reachedRedis !== null && issued !== null && issued > 0) rows.push(['requests that reached Redis', `${countInWords(reachedRedis)} (${((100 * reachedRedis) / issued).toFixed(2)} % of the arrivals)`]);
+  if (issued === null || issued === 0 || Object.keys(cpuSeconds).length === 0) return rows;
+  const each = Object.entries(cpuSeconds).sort(([, a], [, b]) => b - a).map(([name, seconds]) => `${name} ${((seconds * 1e6) / issued).toFixed(2)}`);
+  const all = Object.values(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0);
+  rows.push(['CPU, µs per arrival', `${((all * 1e6) / issued).toFixed(2)} in all: ${each.join(', ')}`]);
+  if (stealSeconds !== null) rows.push(['taken away by the host', `${stealSeconds.toFixed(2)} s of CPU`]);
   return rows;
 }
 

@@ -2,6 +2,7 @@
  * What the judges say. A judge is a pure function from facts to `InvariantVerdict`; the run's verdict is the merge of all of them.
  */
 import type { GeneratorFacts } from './history.js';
+import type { TransportName } from './load-spec.js';
 import type { FaultRecord } from './fault-record.js';
 
 export type InvariantOutcome = 'holds' | 'violated' | 'unknown' | 'not-judged';
@@ -86,8 +87,21 @@ export interface FunnelFigures {
   readonly restarted: readonly string[] | null;
 }
 
+/** What the storm cost, and what of it reached the stores. */
+export interface CostFigures {
+  /** Requests that Redis was asked about. */
+  readonly reachedRedis: number | null;
+  /** When a gateway first knew by itself that nothing is left: milliseconds after the first arrival was due. */
+  readonly soldOutKnownMs: number | null;
+  /** Processor time while the storm blew, by process. Empty: not measured. */
+  readonly cpuSeconds: Readonly<Record<string, number>>;
+  /** What the host took away from this machine meanwhile. */
+  readonly stealSeconds: number | null;
+}
+
 /** Counts a reader wants first. Null: the evidence is missing. */
 export interface RunFigures {
+  readonly transport: TransportName;
   readonly stock: number;
   readonly offered: number | null;
   readonly issued: number | null;
@@ -109,6 +123,7 @@ export interface RunFigures {
   /** Reservations in MANUAL_REQUIRED and open dead letters. */
   readonly waitingForHumans: number | null;
   readonly funnel: FunnelFigures;
+  readonly cost: CostFigures;
   readonly latencyFromIntended: Latencies | null;
   readonly winnersLatency: Latencies | null;
   readonly reservationToOrder: Latencies | null;

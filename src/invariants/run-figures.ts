@@ -5,6 +5,7 @@ import { ARRIVAL_OUTCOMES, type HistoryFacts } from '../facts/history.js';
 import { percentileOf } from '../facts/load-honesty.js';
 import type { InvariantVerdict, Latencies, RunFigures } from '../facts/verdict.js';
 import { acceptancesByRequest, acceptancesOf } from './acceptances.js';
+import { costFigures } from './cost-figures.js';
 import { funnelFigures } from './funnel-figures.js';
 import { deadLetterPlaces } from './indexes.js';
 import { reservationToCommit } from './order-delays.js';
@@ -20,7 +21,9 @@ export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]
   const topic = facts.kafka.present ? facts.kafka.value.orders : null;
   const { delays } = reservationToCommit(facts);
   const settle = facts.settle.present ? facts.settle.value : null;
+  const funnel = funnelFigures(facts);
   return {
+    transport: facts.run.load.transport,
     stock: facts.run.stock,
     offered: history?.generator.scheduled ?? null,
     issued: history?.generator.issued ?? null,
@@ -32,7 +35,8 @@ export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]
     topicMessages: topic?.length ?? null,
     topicDuplicates: topic === null ? null : topic.length - new Set(topic.map((record) => record.messageId)).size,
     ...livesOf(facts),
-    funnel: funnelFigures(facts),
+    funnel,
+    cost: costFigures(facts, funnel),
     latencyFromIntended: history === null ? null : latenciesOf(answerLatencies(history)),
     winnersLatency: history === null ? null : latenciesOf(winnersLatencies(facts, history)),
     reservationToOrder: delays.length === 0 ? null : latenciesOf(Float64Array.from(delays, (delay) => delay.delayUs)),

@@ -146,8 +146,8 @@ function safely<T>(compute: () => T, otherwise: T): T {
 
 function noFigures(facts: Facts): RunFigures {
   return {
-    stock: facts.run.stock, offered: null, issued: null, decided: null, accepted: null, soldOut: null, refusedByCode: {}, orders: null, topicMessages: null,
+    transport: facts.run.load.transport, stock: facts.run.stock, offered: null, issued: null, decided: null, accepted: null, soldOut: null, refusedByCode: {}, orders: null, topicMessages: null,
     topicDuplicates: null, paid: null, released: null, refunds: null, unmatchedPayments: null, deadLetters: null, waitingForHumans: null,
-    funnel: { counts: [], restarted: null }, latencyFromIntended: null, winnersLatency: null, reservationToOrder: null, recoveryMs: null, excused: 0,
+    funnel: { counts: [], restarted: null }, cost: { reachedRedis: null, soldOutKnownMs: null, cpuSeconds: {}, stealSeconds: null }, latencyFromIntended: null, winnersLatency: null, reservationToOrder: null, recoveryMs: null, excused: 0,
   };
 }

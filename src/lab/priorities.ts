@@ -5,11 +5,13 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-import { roleOfInstance, type RoleInstance, type RoleName } from '../domain/roles.js';
-import { SERVER_NAMES, type ServerName, type StackDescription } from '../facts/stack-description.js';
+import { roleOfInstance } from '../domain/roles.js';
+import { SERVER_NAMES } from '../facts/stack-description.js';
+import type { RoleTarget } from '../facts/targets.js';
+import type { UsableStack } from './bring-up-stack.js';
 import { descendantsOf } from './roles/process-stat.js';
-
-export type Priorities = Readonly<Partial<Record<RoleName | ServerName, number>>>;
+import type { RunPlan } from './run-plan.js';
+import type { Teardown } from './teardown.js';
 
 /** Ends while it is looked at, or may not be touched: then it stays as it is. */
 function setForThreads(pid: number, nice: number): boolean {
@@ -37,16 +39,17 @@ export function setNice(pid: number, nice: number): boolean {
   return [pid, ...descendantsOf(pid)].map((each) => setForThreads(each, nice)).every(Boolean);
 }
 
-/** Gives every process of the run its priority. Returns the names of those that could not be set. */
-export function applyPriorities(priorities: Priorities, stack: StackDescription, roles: Iterable<{ readonly instance: RoleInstance; pid(): number | null }>): readonly string[] {
-  const missed: string[] = [];
+/** Gives the processes of the run the priorities that its scenario asks for. In a stack that lives on they are taken back at the end, as far as this user may. */
+export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>, stack: Pick<UsableStack, 'description' | 'isShared'>, roles: readonly Pick<RoleTarget, 'instance' | 'pid'>[], teardown: Teardown): void {
+  if (priorities === undefined) return;
   for (const name of SERVER_NAMES) {
-    const [nice, pid] = [priorities[name], stack.servers[name].pid];
-    if (nice !== undefined && (pid === null || !setNice(pid, nice))) missed.push(name);
+    const [nice, pid] = [priorities[name], stack.description.servers[name].pid];
+    if (nice === undefined || pid === null) continue;
+    setNice(pid, nice);
+    if (stack.isShared) teardown.push(`priority of ${name}`, () => Promise.resolve(void setNice(pid, 0)));
   }
   for (const role of roles) {
     const [nice, pid] = [priorities[roleOfInstance(role.instance)], role.pid()];
-    if (nice !== undefined && (pid === null || !setNice(pid, nice))) missed.push(role.instance);
+    if (nice !== undefined && pid !== null) setNice(pid, nice);
   }
-  return missed;
 }

@@ -27,6 +27,7 @@ export interface RoleSupervisor {
   allReady(): boolean;
   roles(role: RoleName): readonly RoleTarget[];
   instances(): readonly RoleInstance[];
+  all(): readonly RoleSlot[];
   /** Last metrics of each role that answers, with `seckill_lab_role_cpu_seconds_total` and `seckill_lab_role_starts_total` from outside. A restarted role's own counters begin anew. */
   scrapeMetrics(): Promise<MetricsFacts>;
   /** User plus system seconds per instance, over restarts; up to a second of a killed process may be missing. */
@@ -92,6 +93,7 @@ export function createRoleSupervisor(options: RoleSupervisorOptions): RoleSuperv
     allReady: () => slots.every((slot) => slot.isReady()),
     roles: (role) => slots.filter((slot) => roleOfInstance(slot.instance) === role),
     instances: () => slots.map((slot) => slot.instance),
+    all: () => slots,
     async scrapeMetrics() {
       for (const slot of slots) slot.sampleCpu();
       const rows = await Promise.all(

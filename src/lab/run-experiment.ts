@@ -21,6 +21,7 @@ import { stackNeedsOf } from './bound-faults.js';
 import { bringUpStack, type StackSource } from './bring-up-stack.js';
 import { clockFacts, monoUs, readClockPair } from './host-clock.js';
 import { harvestAll } from './harvest/harvest.js';
+import { giveWay } from './priorities.js';
 import { judgeFacts } from './judge.js';
 import { awaitStrikes } from './await-strikes.js';
 import { assembleFacts } from './assemble-facts.js';
@@ -32,6 +33,7 @@ import { stagesOf } from './stages.js';
 import { chooseRoleHome, type RoleHosting } from './roles/role-home.js';
 import { startLoad } from './start-load.js';
 import { startRoles } from './start-roles.js';
+import { measureStorm, withCost } from './storm-cost.js';
 import { blowStorm, healEverything } from './storm.js';
 import { createTeardown } from './teardown.js';
 import { watchProgress } from './watch-progress.js';
@@ -64,6 +66,8 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await store.saveManifest({ ...manifest, stack: manifestStack(stack.description) });
       await orAborted(signal, prepareSystem(plan, stack.description));
       const place = await chooseRoleHome(around.roles, stack.description, (text) => emit({ kind: 'note', text, atUs: monoUs() }));
+      // Before the roles connect, so that what PostgreSQL forks for them inherits it.
+      giveWay(plan, stack, [], teardown);
       return startRoles(plan, stack, { store, emit, abort, teardown, place });
     });
 
@@ -71,12 +75,15 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await orAborted(signal, system.untilReady());
       return orAborted(signal, startLoad(plan, system.configs, stack, store.directory, teardown));
     });
+    giveWay(plan, stack, system.supervisor.all(), teardown);
     const watcher = await watchProgress(plan, stack, load, emit, teardown);
 
+    const stormCost = measureStorm(() => stack.description, system.supervisor);
     const storm = await stage('storm', async () => {
       const blown = await blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs), stack.workers !== null);
+      const cost = stormCost(blown.facts);
       await awaitStrikes(plan, stack, blown.faults, signal);
-      return blown;
+      return { ...blown, cost };
     });
 
     const healed = await stage('heal', () => healEverything(storm.faults, storm.facts.endedUs, emit));
@@ -87,7 +94,7 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     const facts = await stage('harvest', async () => {
       const harvested = await harvestAll(plan, stack.description, store.directory);
       const clock = clockFacts(manifest.clockAtStart, readClockPair());
-      const assembled = assembleFacts(plan, harvested, clock, healed.records, settle);
+      const assembled = assembleFacts(plan, harvested, clock, healed.records, withCost(settle, storm.cost));
       await store.saveFacts(assembled);
       return assembled;
     });

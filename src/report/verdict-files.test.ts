@@ -22,7 +22,7 @@ const EMPTY_EVIDENCE: RunVerdict = {
   load: { outcome: 'unknown', reasons: ['no history'], generator: null },
   figures: {
     stock: 1, offered: null, issued: null, decided: null, accepted: null, soldOut: null, refusedByCode: {}, orders: null, topicMessages: null, topicDuplicates: null,
-    paid: null, released: null, refunds: null, unmatchedPayments: null, deadLetters: null, waitingForHumans: null, funnel: { counts: [], restarted: null },
+    paid: null, released: null, refunds: null, unmatchedPayments: null, deadLetters: null, waitingForHumans: null, funnel: { counts: [], restarted: null }, transport: 'http', cost: { reachedRedis: null, soldOutKnownMs: null, cpuSeconds: {}, stealSeconds: null },
     latencyFromIntended: null, winnersLatency: null, reservationToOrder: null, recoveryMs: null, excused: 0,
   },
 };

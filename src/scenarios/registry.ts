@@ -34,6 +34,9 @@ import { serversKilled } from './servers-killed.js';
 import { skewedClocks } from './skewed-clocks.js';
 import { slowConsumer } from './slow-consumer.js';
 import { soldOutReopens } from './sold-out-reopens.js';
+import { spike300kFaults } from './spike-300k-faults.js';
+import { spike300k } from './spike-300k.js';
+import { spike600k } from './spike-600k.js';
 import { stockOfOne } from './stock-of-one.js';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -43,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   killInTransaction, killAfterCommit, cutAtCommit, killBeforeOutboxMark, scannerStopped,
   rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, skewedClocks,
   scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork,
+  spike300k, spike600k, spike300kFaults,
 ];
 
 export function scenarioNamed(name: string): Scenario | null {

@@ -6,13 +6,14 @@ import type { ChannelAnswers, ChannelFaults, LoadSpec } from '../facts/load-spec
 import type { ActivityRules, ServiceLevelSpec, ShownSpec } from '../facts/facts.js';
 import type { RoleTuning, Strategies } from '../domain/role-config.js';
 import type { RoleName } from '../domain/roles.js';
+import type { ServerName } from '../facts/stack-description.js';
 
 export interface Scenario {
   readonly name: string;
   /** One sentence: what is shown if it is green. */
   readonly claim: string;
   readonly stock: number;
-  readonly load: Pick<LoadSpec, 'ratePerSecond' | 'durationMs' | 'shape' | 'mix' | 'transport' | 'requestTimeoutMs' | 'connections' | 'pollIntervalMs' | 'pollsMax' | 'payers' | 'permits'>;
+  readonly load: Pick<LoadSpec, 'ratePerSecond' | 'durationMs' | 'shape' | 'mix' | 'transport' | 'requestTimeoutMs' | 'connections' | 'pollIntervalMs' | 'pollsMax' | 'payers' | 'permits' | 'edgeForm'>;
   /** How many processes of each role. */
   readonly roles: Readonly<Partial<Record<RoleName, number>>>;
   readonly tuning: Partial<RoleTuning>;
@@ -20,6 +21,8 @@ export interface Scenario {
   readonly strategies?: Partial<Strategies>;
   /** Rules of the activity. Left out: `USUAL_RULES`. */
   readonly rules?: ActivityRules;
+  /** Nice values of role and server processes, by which those that may be late make room on a machine that everything shares. Left out: all alike. */
+  readonly priorities?: Readonly<Partial<Record<RoleName | ServerName, number>>>;
   /** Fault options as on the command line: `name@key=value,…`. */
   readonly faults: readonly string[];
   /** How long DRAINED may take after healing. */

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Linux counts CPU time in ticks of 1/100 s for user space on every architecture Node runs on. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 
 export interface ProcessStat {
   /** `R`, `S`, `D`, `T` (stopped), `Z` (dead, not yet waited for), … */

@@ -24,6 +24,8 @@ const TRY_AGAIN_AFTER_MS = 1_000;
 /** Paying or giving back what one holds takes a while. */
 const HOLDS_RETRY_AFTER_MS = 5_000;
 
+const NO_PROBLEMS: readonly string[] = [];
+
 const BLANK: Answer = { code: AnswerCode.UNAVAILABLE, requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: null };
 
 function answerOf(fields: Partial<Answer> & Pick<Answer, 'code'>, location: string | null = null, httpStatus?: number): GatewayAnswer {
@@ -53,7 +55,8 @@ export function queueFull(requestId: RequestId, reason: string | null = null): G
 
 /** Nothing left; true now, and `retryAfterMs` says when to look again. */
 export function soldOut(code: 'TEMP_SOLD_OUT' | 'FINAL_SOLD_OUT', requestId: RequestId, retryAfterMs: number): GatewayAnswer {
-  return answerOf({ code, requestId, retryAfterMs });
+  // Written out: the answer to nearly everybody, and `answerOf` costs five times as much.
+  return { httpStatus: 410, answer: { code, requestId, reservationId: null, orderId: null, reason: null, problems: NO_PROBLEMS, retryAfterMs }, location: null };
 }
 
 export function permitInvalid(requestId: RequestId, reason: string): GatewayAnswer {

@@ -3,8 +3,6 @@
  * answer. What cannot be proved is not claimed: an unknown reserve is RESULT_UNKNOWN and never a refusal, an unconfirmed hand-off is
  * QUEUED_PENDING_MESSAGE and releases nothing (DESIGN §4).
  */
-import { v7 as uuidv7 } from 'uuid';
-
 import type { SkuKey } from '../../domain/ids.js';
 import type { Namespace } from '../../domain/namespace.js';
 import { encodeOrderMessage } from '../../domain/order-message.js';
@@ -22,6 +20,7 @@ import type { GatewayAnswer } from './answers.js';
 import type { GatewayFunnel } from './funnel/gateway-funnel.js';
 import { openFunnel } from './funnel/open-funnel.js';
 import { createPatience, type Patience } from './patience.js';
+import { freshId } from './fresh-id.js';
 import { createSentMarker } from './sent-marker.js';
 import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';
 
@@ -123,8 +122,8 @@ class Submission implements Submitter {
       userId: valid.userId,
       payloadHash: valid.payloadHash,
       // Made before the call and stored by it, so that whoever finishes this reservation uses the same two ids.
-      reservationId: uuidv7(),
-      messageId: uuidv7(),
+      reservationId: freshId(),
+      messageId: freshId(),
       reservedAtMs,
       expiresAtMs: reservedAtMs + this.#deps.config.tuning.reservationTtlMs,
     };

@@ -118,12 +118,24 @@ interface ItemFields {
   readonly permit?: unknown;
   readonly deviceId?: unknown;
   readonly clientTag?: unknown;
+  readonly quantity?: unknown;
+}
+
+/** One unit, and no field but the ids besides. */
+function isPlainItem(item: ItemFields): boolean {
+  let fields = 0;
+  for (const _name in item) fields += 1;
+  return fields === 3 && item.quantity === 1;
 }
 
 /** An item of a batch (domain/batch-contract.ts). The SKU is checked already. */
 export function validateItem(sku: SkuKey, item: unknown): Validated<ValidReservation> {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return { ok: false, problems: ['an item must be a JSON object'], requestId: null };
   const { requestId, userId, permit, deviceId, clientTag } = item as ItemFields;
+  // Nearly all items are good and plain: they pay for no list of problems.
+  if (isPlainItem(item as ItemFields) && typeof requestId === 'string' && typeof userId === 'string' && isRequestId(requestId) && isPositiveInt8(userId)) {
+    return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
+  }
   const problems = [...itemIdProblems(requestId, userId, deviceId), ...payloadProblems(item, ITEM_FIELDS)];
   if (permit !== undefined && typeof permit !== 'string') problems.push('permit must be text');
   if (problems.length > 0 || typeof requestId !== 'string' || typeof userId !== 'string') {

@@ -53,6 +53,14 @@ function theBook({ book }: FunnelDependencies, layer: string): EntryBook {
 /** A refusal of this age still says how the entry stands. */
 const RECENT_MS = 1_000;
 
+function firstTime(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) act();
+    done = true;
+  };
+}
+
 export class GatewayFunnel {
   readonly #deps: FunnelDependencies;
   readonly #known: KnownRequests = createKnownRequests();
@@ -72,10 +80,11 @@ export class GatewayFunnel {
     this.#deps = deps;
     this.#bounded = tuning.layers['in-flight'];
     const skus = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
+    const knownSince = metrics.gauge('seckill_sold_out_mark_known_seconds', 'When this gateway first knew by itself that a SKU is sold out, in seconds since the epoch; 0: not yet');
     this.#marks = new Map(
       view === null || !tuning.layers['sold-out-mark']
         ? []
-        : skus.map((sku) => [sku.skuId, createSoldOutMark({ sku, view, tuning, unitsMayReturn: async () => (await deps.reader.unitsMayReturn?.(sku)) ?? null })]),
+        : skus.map((sku) => [sku.skuId, createSoldOutMark({ sku, view, tuning, onKnown: firstTime(() => { knownSince.set(surroundings.clock.nowMs() / 1_000); }), unitsMayReturn: async () => (await deps.reader.unitsMayReturn?.(sku)) ?? null })]),
     );
     const breakerOpen = metrics.gauge('seckill_broker_breaker_open', '1 open, 0.5 half open, 0 closed');
     this.#breaker = createBrokerBreaker({

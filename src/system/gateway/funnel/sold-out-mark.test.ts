@@ -184,3 +184,35 @@ test('FINAL only when nothing is under way and PostgreSQL says so; asked now and
   expect([by('s', '9'), state.mayReturnAsked]).toEqual(['FINAL_SOLD_OUT', 2]);
   expect(mark.pass(aRequest({ requestId: 's' }))).toMatchObject({ httpStatus: 410, answer: { retryAfterMs: 60_000 } });
 });
+
+test('a gateway that has accepted everybody itself needs no list: as many as Redis says, of the same epoch', async () => {
+  const { state, mark, by } = world();
+  for (const n of ['1', '2', '3']) mark.accepted('1', `own${n}`, n);
+  mark.accepted('1', 'own3', '3');
+  mark.told({ turn: '1:1', reopensInMs: 0, acceptedCount: 3 }, state.nowMs);
+  expect([by('s', '9'), by('own1', '1'), by('other', '2'), state.scans]).toEqual(['TEMP_SOLD_OUT', 'passed', 'passed', 0]);
+  expect(mark.isAccepted('own3', '3')).toBe(true);
+  await settled();
+  expect(by('s', '9')).toBe('TEMP_SOLD_OUT');
+});
+
+test.each([
+  ['one was accepted elsewhere', '1', 4],
+  ['Redis has lost one', '1', 2],
+  ['they are of another epoch', '0', 3],
+])('%s: the list is read', async (_name, epoch, acceptedCount) => {
+  const { state, mark, by } = world();
+  for (const n of ['1', '2', '3']) mark.accepted(epoch, `own${n}`, n);
+  mark.told({ turn: '1:1', reopensInMs: 0, acceptedCount }, state.nowMs);
+  expect(by('s', '9')).toBe('passed');
+  await settled();
+  expect([state.scans, by('w1', '1'), by('s', '9')]).toEqual([1, 'passed', 'TEMP_SOLD_OUT']);
+});
+
+test('what was accepted under an earlier epoch counts no more', () => {
+  const { state, mark, by } = world();
+  mark.accepted('0', 'lost', '1');
+  mark.accepted('1', 'own2', '2');
+  mark.told({ turn: '1:1', reopensInMs: 0, acceptedCount: 1 }, state.nowMs);
+  expect([by('lost', '1'), by('own2', '2'), state.scans]).toEqual(['TEMP_SOLD_OUT', 'passed', 0]);
+});

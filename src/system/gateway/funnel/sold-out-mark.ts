@@ -4,7 +4,7 @@
  * asking, and that is true until the proof is over. Whoever is among them goes on to Redis, which knows his state and his payload.
  *
  * The list need not be read where this gateway has accepted everybody itself: Redis tells with each refusal how many have been accepted, and when the gateway's own list
- * of the same epoch is as long, it is that list, since all of it is in Redis (docs/decisions/0017). Reading ten thousand winners took as long as selling them.
+ * of the same epoch is as long, it is that list, since all of it is in Redis (docs/decisions/0025). Reading ten thousand winners took as long as selling them.
  *
  * The proof is renewed in the background while there are requests. The mark clears as soon as a renewal sees units.
  */
@@ -39,6 +39,8 @@ export interface SoldOutMarkOptions {
   /** Whether an unpaid or unfinished reservation may still give its unit back; null: not known, then it may. Never rejects. */
   readonly unitsMayReturn: () => Promise<boolean | null>;
   readonly tuning: Pick<FunnelTuning, 'soldOutMarkMs' | 'tempSoldOutRetryMs' | 'finalSoldOutRetryMs'>;
+  /** Told whenever the winners of a turn are known and the mark stands. */
+  readonly onKnown?: () => void;
   readonly nowMs?: () => number;
 }
 
@@ -137,7 +139,7 @@ class Mark implements SoldOutMark {
     }
     if (this.#winners !== null) return;
     // Nobody is accepted while a turn lasts, so a list that is whole now stays so.
-    if (this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount) this.#winners = this.#own;
+    if (this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount) this.#stand(this.#own);
     else if (!this.#loading) void this.#load(turn);
   }
 
@@ -160,8 +162,13 @@ class Mark implements SoldOutMark {
     this.#loading = false;
     if (!whole || this.#turn !== turn || this.#winners !== null) return;
     // Pages read in later turns hold more than this turn's winners, never fewer.
-    this.#winners = winners;
+    this.#stand(winners);
     await this.#renew();
+  }
+
+  #stand(winners: Winners): void {
+    this.#winners = winners;
+    this.#options.onKnown?.();
   }
 
   async #renew(): Promise<void> {

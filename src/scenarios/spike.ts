@@ -1,0 +1,25 @@
+/** What the three spikes share: the storm of the papers on one small machine, with the whole system in it. */
+import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, funnelWith, type Scenario } from './scenario.js';
+
+/** 10,000 units, a tenth of the arrivals repeat an earlier request id, and an edge in front that carries many customers per connection. */
+export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
+  stock: 10_000,
+  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 256 },
+  roles: USUAL_ROLES,
+  tuning: {
+    funnel: funnelWith(['sold-out-mark', 'line'], { soldOutMarkMs: 500 }),
+    // More than there can be winners, and more than the line lets wait.
+    maxInFlight: 30_000,
+    // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
+    answerWithinMs: 60,
+    producerThreadNice: 19,
+    sendBudgetMs: 3_000,
+    resendAfterMs: 6_000,
+  },
+  // Two cores: whoever decides an arrival goes first, the orders have three seconds (decision 0025).
+  priorities: { consumer: 19, relay: 19, projector: 19, scanner: 19, postgres: 19, kafka: 19, 'redis-replica': 10 },
+  faults: [],
+  settleBoundMs: 60_000,
+  invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
+  serviceLevels: [],
+};
