@@ -22,10 +22,10 @@ test('the batch that takes the last unit already tells the turn, and the refusal
   expect(await standing(fresh)).toEqual({ stockLeft: 1, soldOutTurn: null, pendingCount: 0, acceptedCount: 0 });
   const decisions = await decide(fresh, request('r1', '1'), request('r2', '2'));
   expect(decisions.map(({ code }) => code)).toEqual(['RESERVED', 'SOLD_OUT']);
-  expect(decisions[1]).toMatchObject({ stockLeft: 0, soldOut: { turn: '7:1', reopensInMs: 0 } });
+  expect(decisions[1]).toMatchObject({ stockLeft: 0, soldOut: { turn: '7:1', reopensInMs: 0, acceptedCount: 1 } });
   expect(await standing(fresh)).toEqual({ stockLeft: 0, soldOutTurn: '7:1', pendingCount: 1, acceptedCount: 1 });
   const before = await fresh.direct.hgetall(fresh.keys.meta);
-  expect(await one(fresh, 3)).toMatchObject({ code: 'SOLD_OUT', soldOut: { turn: '7:1', reopensInMs: 0 } });
+  expect(await one(fresh, 3)).toMatchObject({ code: 'SOLD_OUT', soldOut: { turn: '7:1', reopensInMs: 0, acceptedCount: 1 } });
   expect(await fresh.direct.hgetall(fresh.keys.meta)).toEqual(before);
 });
 
