@@ -146,8 +146,9 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     entryBook: () => book,
     gatewayProducer: () =>
       port('producer', () => {
-        const { log: _log, ...options } = { ...producerOptions([namespace.ordersTopic]), sendBudgetMs: tuning.sendBudgetMs };
-        return tuning.producerThreadNice === null ? createGatewayProducer({ ...options, log }) : createThreadedProducer({ ...options, nice: tuning.producerThreadNice }, log);
+        const { sendBudgetMs, producerThreadNice: nice } = tuning;
+        const topics = [namespace.ordersTopic];
+        return nice === null ? createGatewayProducer({ ...producerOptions(topics), sendBudgetMs }) : createThreadedProducer({ address: addresses.kafka, clientId: instance, topics, sendBudgetMs, nice }, log);
       }),
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>

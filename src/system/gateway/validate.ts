@@ -123,9 +123,7 @@ interface ItemFields {
 
 /** One unit, and no field but the ids besides. */
 function isPlainItem(item: ItemFields): boolean {
-  let fields = 0;
-  for (const _name in item) fields += 1;
-  return fields === 3 && item.quantity === 1;
+  return item.quantity === 1 && Object.keys(item).length === 3;
 }
 
 /** An item of a batch (domain/batch-contract.ts). The SKU is checked already. */

@@ -6,14 +6,13 @@ import type { SendResult } from './order-log-port.js';
 import { createGatewayProducer } from './steady-producer.js';
 import type { LineFromThread, LineToThread, ThreadSettings } from './threaded-producer.js';
 
-const settings = workerData as ThreadSettings;
 const port = parentPort;
 if (port === null) throw new Error('this file is the entry of a thread');
 const tell = (line: LineFromThread): void => { port.postMessage(line); };
 
+const { nice, ...options } = workerData as ThreadSettings;
 // On Linux a priority is a thread's own: only this one is lowered.
-setPriority(0, settings.nice);
-const { nice: _nice, ...options } = settings;
+setPriority(0, nice);
 const producer = createGatewayProducer({ ...options, log: (...line) => { tell({ kind: 'log', line }); } });
 
 let ids: number[] = [];
