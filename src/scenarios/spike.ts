@@ -4,7 +4,7 @@ import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, funnelWith, type Scenari
 /** 10,000 units, a tenth of the arrivals repeat an earlier request id, and an edge in front that carries many customers per connection. */
 export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
   stock: 10_000,
-  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 256 },
+  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 64 },
   roles: USUAL_ROLES,
   tuning: {
     funnel: funnelWith(['sold-out-mark', 'line'], { soldOutMarkMs: 500 }),

@@ -14,6 +14,7 @@ import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
 import { decideBatch } from './batch/decide-batch.js';
 import { readBatch, type BatchItem } from './batch/read-batch.js';
+import { createTurns, type Turns } from './batch/turns.js';
 import { writeBatch } from './batch/write-batch.js';
 import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
@@ -28,6 +29,10 @@ export interface GatewayServerOptions extends HealthAndMetrics {
   /** Told of every answer, for metrics. */
   readonly recorder: AnswerRecorder;
   readonly surroundings: Pick<RoleSurroundings, 'log' | 'tracing'>;
+}
+
+interface ServingOptions extends GatewayServerOptions {
+  readonly turns: Turns;
 }
 
 export interface GatewayServer {
@@ -100,7 +105,7 @@ function decoded(text: string): string {
   }
 }
 
-async function answerTo(request: IncomingMessage, response: ServerResponse, options: GatewayServerOptions): Promise<void> {
+async function answerTo(request: IncomingMessage, response: ServerResponse, options: ServingOptions): Promise<void> {
   const startedAtMs = performance.now();
   const route = ROUTE.exec(request.url ?? '');
   if (route === null) {
@@ -146,11 +151,12 @@ function itemsOf(form: BatchForm | null, body: Buffer | null, sku: SkuKey): { re
 }
 
 /** Many reservations in one request (domain/batch-contract.ts). */
-async function answerBatch(request: IncomingMessage, response: ServerResponse, options: GatewayServerOptions, sku: SkuKey): Promise<void> {
-  const { submitter, recorder, surroundings } = options;
+async function answerBatch(request: IncomingMessage, response: ServerResponse, options: ServingOptions, sku: SkuKey): Promise<void> {
+  const { submitter, recorder, surroundings, turns } = options;
   const startedAtMs = performance.now();
   const body = await readBody(request, BATCH_BODY_MAX_BYTES);
   if (request.destroyed && !request.complete) return;
+  if (body !== null) await turns.enter(body.length);
   const read = submitter.sells(sku) ? itemsOf(batchFormOf(headerOf(request, 'content-type')), body, sku) : answers.notFound();
   if ('answer' in read) {
     write(response, read);
@@ -166,7 +172,8 @@ async function answerBatch(request: IncomingMessage, response: ServerResponse, o
 }
 
 /** Listens, or rejects with Node's error when the port cannot be had. */
-export async function startGatewayServer(options: GatewayServerOptions): Promise<GatewayServer> {
+export async function startGatewayServer(of: GatewayServerOptions): Promise<GatewayServer> {
+  const options: ServingOptions = { ...of, turns: createTurns() };
   const { tracing } = options.surroundings;
   const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     const answered = tracing === undefined ? answerTo(request, response, options) : tracing.request(request.method ?? '', request.headers, () => answerTo(request, response, options));
