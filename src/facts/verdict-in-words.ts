@@ -56,8 +56,7 @@ export function latenciesInWords(latencies: Latencies): string {
   return `p50 ${microsecondsInWords(p50Us)} · p99 ${microsecondsInWords(p99Us)} · p99.9 ${microsecondsInWords(p999Us)} · max ${microsecondsInWords(maxUs)} (${countInWords(count)})`;
 }
 
-const TRANSPORTS: Readonly<Record<RunFigures['transport'], string>> = {
-  http: 'http: one request per connection at a time',
+const TRANSPORTS: Readonly<Record<Exclude<RunFigures['transport'], 'http'>, string>> = {
   edge: 'edge: batches of many customers per connection',
   inproc: 'inproc: the gateway called in the generator, no sockets',
 };
@@ -65,7 +64,8 @@ const TRANSPORTS: Readonly<Record<RunFigures['transport'], string>> = {
 /** Label and value of each count. Refusals are listed by code, most frequent first. */
 export function countsInWords(figures: RunFigures): readonly (readonly [string, string])[] {
   const rows: (readonly [string, string])[] = [
-    ['transport', TRANSPORTS[figures.transport]],
+    // What real clients do is not worth a row.
+    ...(figures.transport === 'http' ? [] : [['transport', TRANSPORTS[figures.transport]] as const]),
     ['stock', countInWords(figures.stock)],
     ['arrivals scheduled', countInWords(figures.offered)],
     ['arrivals issued', countInWords(figures.issued)],

@@ -141,7 +141,7 @@ export const SAMPLE_VERDICT: RunVerdict = {
       ],
       restarted: ['gateway-1'],
     },
-    transport: 'edge', cost: { reachedRedis: 120, soldOutKnownMs: 123.4, cpuSeconds: { generator: 0.5, 'gateway-1': 1.25 }, stealSeconds: 0.1 },
+    transport: 'http', cost: { reachedRedis: null, soldOutKnownMs: null, cpuSeconds: {}, stealSeconds: null },
     latencyFromIntended: latencies, winnersLatency: latencies, reservationToOrder: latencies, recoveryMs: 850, excused: 0,
   },
 };
