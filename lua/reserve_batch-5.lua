@@ -18,8 +18,7 @@
   (being rebuilt) or EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and
   USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
   nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs accepted": sold out
-  for the n-th time; waitMs > 0: units are back and will be sold then; accepted: how many requests have been accepted by then, whatever became of
-  them, so that a gateway that has accepted as many itself knows them all. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
+  for the n-th time; waitMs > 0: units are back and will be sold then; accepted: how many requests were accepted so far. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
   "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not know as a winner for ARGV[7] ms; sold
   at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is accepted from "n" until t.
 

@@ -33,7 +33,7 @@ import { stagesOf } from './stages.js';
 import { chooseRoleHome, type RoleHosting } from './roles/role-home.js';
 import { startLoad } from './start-load.js';
 import { startRoles } from './start-roles.js';
-import { measureStorm, withCost } from './storm-cost.js';
+import { measured, withCost } from './storm-cost.js';
 import { blowStorm, healEverything } from './storm.js';
 import { createTeardown } from './teardown.js';
 import { watchProgress } from './watch-progress.js';
@@ -78,12 +78,10 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     giveWay(plan, stack, system.supervisor.all(), teardown);
     const watcher = await watchProgress(plan, stack, load, emit, teardown);
 
-    const stormCost = measureStorm(() => stack.description, system.supervisor);
     const storm = await stage('storm', async () => {
-      const blown = await blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs), stack.workers !== null);
-      const cost = stormCost(blown.facts);
+      const blown = await measured(stack, system.supervisor, () => blowStorm(signal, load.generator, (startUs) => system.startFaults(startUs), stack.workers !== null));
       await awaitStrikes(plan, stack, blown.faults, signal);
-      return { ...blown, cost };
+      return blown;
     });
 
     const healed = await stage('heal', () => healEverything(storm.faults, storm.facts.endedUs, emit));

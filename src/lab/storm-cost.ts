@@ -35,18 +35,16 @@ function sample(stack: StackDescription, supervisor: RoleSupervisor): ReadonlyMa
   return new Map([...Object.entries(supervisor.cpuSeconds()), ...servers, ['steal', stealSeconds()]]);
 }
 
-/** Call at the start of the storm; what it returns, at its end. */
-export function measureStorm(stack: () => StackDescription, supervisor: RoleSupervisor): (generator: GeneratorFacts) => Series {
-  const before = sample(stack(), supervisor);
-  return (generator) => {
-    const after = sample(stack(), supervisor);
-    const series: Record<string, number> = { 'seckill_lab_storm_cpu_seconds{process="generator"}': generator.cpuSeconds };
-    for (const [name, seconds] of after) {
-      const spent = Math.max(0, seconds - (before.get(name) ?? 0));
-      series[name === 'steal' ? 'seckill_lab_storm_steal_seconds' : `seckill_lab_storm_cpu_seconds{process="${name}"}`] = spent;
-    }
-    return series;
-  };
+/** Blows the storm, and says besides what it cost. */
+export async function measured<Blown extends { readonly facts: GeneratorFacts }>(stack: { readonly description: StackDescription }, supervisor: RoleSupervisor, blow: () => Promise<Blown>): Promise<Blown & { readonly cost: Series }> {
+  const before = sample(stack.description, supervisor);
+  const blown = await blow();
+  const cost: Record<string, number> = { 'seckill_lab_storm_cpu_seconds{process="generator"}': blown.facts.cpuSeconds };
+  for (const [name, seconds] of sample(stack.description, supervisor)) {
+    const spent = Math.max(0, seconds - (before.get(name) ?? 0));
+    cost[name === 'steal' ? 'seckill_lab_storm_steal_seconds' : `seckill_lab_storm_cpu_seconds{process="${name}"}`] = spent;
+  }
+  return { ...blown, cost };
 }
 
 /** Beside what the roles told of themselves. */
