@@ -1,5 +1,6 @@
 /** `--stack containers` where there is nothing to run them on: one clear error each, and auto goes on without. Against a stub of the engine. */
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 
@@ -30,7 +31,7 @@ function engineOf(apiVersion: string, pull: string): RequestListener {
     const json = (status: number, body: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (path.startsWith('/info')) json(200, { ServerVersion: '20.10.0', OperatingSystem: 'stub', DockerRootDir: '/nowhere', NCPU: 1, MemTotal: 1 });
+    if (path.startsWith('/info')) json(200, { Name: hostname(), ServerVersion: '20.10.0', OperatingSystem: 'stub', DockerRootDir: '/nowhere', NCPU: 1, MemTotal: 1 });
     else if (path.startsWith('/version')) json(200, { Version: '20.10.0', ApiVersion: apiVersion });
     else if (path.startsWith('/images/create')) response.writeHead(200).end(`${JSON.stringify({ status: 'Downloading' })}\n${JSON.stringify({ error: pull, errorDetail: { message: pull } })}\n`);
     else json(404, { message: 'No such image' });

@@ -2,7 +2,9 @@
  * The Docker engine: found the way testcontainers finds it (TESTCONTAINERS_HOST, DOCKER_HOST and contexts of ~/.testcontainers.properties, the
  * usual socket, a rootless one), and asked through the very client that testcontainers then uses.
  */
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 
 import { getContainerRuntimeClient } from 'testcontainers';
 import type { ContainerRuntimeClient } from 'testcontainers';
@@ -30,18 +32,17 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1'];
 
 /** LabError MISSING_DEPENDENCY when none answers, when it is too old, or when it runs on another machine. */
 export async function reachEngine(): Promise<Engine> {
+  spareTheSearchForAHost();
   const client = await connect();
-  const { docker, address, host } = { docker: client.container.dockerode, address: addressOf(client.container.dockerode), host: client.info.containerRuntime.host };
+  const docker = client.container.dockerode;
+  const address = addressOf(docker);
   refuseAnotherThanAsked(address);
-  const [version, info] = (await Promise.all([docker.version(), docker.info()])) as [{ Version?: string; ApiVersion?: string }, { DockerRootDir?: string }];
+  const [version, info] = (await Promise.all([docker.version(), docker.info()])) as [{ Version?: string; ApiVersion?: string }, { DockerRootDir?: string; Name?: string }];
   const api = version.ApiVersion ?? '0.0';
   if (!isRecent(api)) {
     throw new LabError('MISSING_DEPENDENCY', `the Docker engine ${version.Version ?? ''} at ${address} speaks API ${api}; ${MINIMAL_API.join('.')} (Docker 20.10) or later is needed`, 'upgrade it, or use `--stack local`');
   }
-  // Every port is published on the engine's own loopback, where only its machine reaches it.
-  if (!LOCAL_HOSTS.includes(host)) {
-    throw new LabError('MISSING_DEPENDENCY', `the Docker engine runs on ${host}; the lab reaches its servers on 127.0.0.1`, 'use an engine on this machine, or `--stack local`');
-  }
+  refuseElsewhere(client.info.containerRuntime.host, address, info.Name ?? '');
   return { docker, version: version.Version ?? 'unknown', address, dataFolder: info.DockerRootDir ?? '', indexServer: client.info.containerRuntime.indexServerAddress };
 }
 
@@ -53,6 +54,23 @@ async function connect(): Promise<ContainerRuntimeClient> {
     const where = asked === undefined ? 'neither DOCKER_HOST nor a usual or rootless socket leads to one' : `DOCKER_HOST is ${asked}`;
     throw new LabError('MISSING_DEPENDENCY', `no Docker engine answers: ${where}`, START_ENGINE, { cause });
   }
+}
+
+/**
+ * In a container testcontainers asks the engine for a gateway, and if need be starts an image that it pulls for that: seconds, for an address that is
+ * of no use here. Many a machine that is none has the file by which it knows containers.
+ */
+function spareTheSearchForAHost(): void {
+  process.env['TESTCONTAINERS_HOST_OVERRIDE'] ??= '127.0.0.1';
+}
+
+/** Every port is published on the engine's own loopback, where only its machine reaches it. */
+function refuseElsewhere(host: string, address: string, engineName: string): void {
+  const reached = address.startsWith('/') ? host : address.slice(0, address.lastIndexOf(':'));
+  const isInContainer = existsSync('/.dockerenv') && engineName !== hostname();
+  if (LOCAL_HOSTS.includes(host) && LOCAL_HOSTS.includes(reached) && !isInContainer) return;
+  const where = isInContainer ? 'outside of the container in which the lab runs' : `on ${LOCAL_HOSTS.includes(host) ? reached : host}`;
+  throw new LabError('MISSING_DEPENDENCY', `the Docker engine runs ${where}; the lab reaches its servers on 127.0.0.1`, 'use an engine on this machine, or `--stack local`');
 }
 
 function addressOf(docker: Docker): string {

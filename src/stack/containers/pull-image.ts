@@ -3,6 +3,7 @@ import { getAuthConfig } from 'testcontainers/build/container-runtime/auth/get-a
 import { ImageName } from 'testcontainers';
 
 import type { Docker, Engine } from './engine.js';
+import { followProgress } from './follow-progress.js';
 
 export interface FoundImage {
   readonly name: string;
@@ -26,14 +27,6 @@ export async function findImage(docker: Docker, name: string): Promise<FoundImag
   }
 }
 
-/** One line of a pull's stream. */
-interface Progress {
-  readonly id?: string;
-  readonly status?: string;
-  readonly error?: string;
-  readonly progressDetail?: { readonly current?: number; readonly total?: number };
-}
-
 /** Resolves when the image is there. Rejects with an Error in words that name the image and, where the disk is full, the mend. */
 export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' | 'indexServer'>, name: string, onNote: (text: string) => void): Promise<FoundImage> {
   onNote(`pulling ${name}`);
@@ -52,20 +45,11 @@ export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' |
 function followed(docker: Docker, stream: NodeJS.ReadableStream, name: string, onNote: (text: string) => void): Promise<void> {
   const layers = new Map<string, { current: number; total: number }>();
   let told = Date.now();
-  return new Promise((resolve, reject) => {
-    docker.modem.followProgress(
-      stream,
-      (error: Error | null) => {
-        if (error === null) resolve();
-        else reject(error);
-      },
-      ({ id, status, progressDetail }: Progress) => {
-        if (id !== undefined && status === 'Downloading') layers.set(id, { current: progressDetail?.current ?? 0, total: progressDetail?.total ?? 0 });
-        if (Date.now() - told < TELL_EVERY_MS) return;
-        told = Date.now();
-        onNote(`pulling ${name}: ${shareOf([...layers.values()])}`);
-      },
-    );
+  return followProgress(docker, stream, ({ id, status, progressDetail }) => {
+    if (id !== undefined && status === 'Downloading') layers.set(id, { current: progressDetail?.current ?? 0, total: progressDetail?.total ?? 0 });
+    if (Date.now() - told < TELL_EVERY_MS) return;
+    told = Date.now();
+    onNote(`pulling ${name}: ${shareOf([...layers.values()])}`);
   });
 }
 

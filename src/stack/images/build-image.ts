@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 
 import { LabError } from '../../facts/lab-error.js';
 import type { Docker } from '../containers/engine.js';
+import { followProgress } from '../containers/follow-progress.js';
 import { lastLines } from '../workshop.js';
 
 export interface BuildOrder {
@@ -21,17 +22,8 @@ export async function buildImage(docker: Docker, { folder, only, name, labels, b
   // No network: all that goes into an image is in its context.
   try {
     const stream = await docker.buildImage(archive.stdout, { t: name, labels: { ...labels }, buildargs: { ...buildArguments }, forcerm: true, networkmode: 'none' });
-    await new Promise<void>((resolve, reject) => {
-      docker.modem.followProgress(
-        stream,
-        (error: Error | null) => {
-          if (error === null) resolve();
-          else reject(error);
-        },
-        ({ stream: text }: { stream?: string }) => {
-          if (text !== undefined) output.push(text);
-        },
-      );
+    await followProgress(docker, stream, ({ stream: text }) => {
+      if (text !== undefined) output.push(text);
     });
   } catch (cause) {
     const details = lastLines(output.join(''), 12);

@@ -12,6 +12,7 @@ import { usableCacheFolder } from '../cache-folder.js';
 import { withCacheLock } from '../cache-lock.js';
 import { reachEngine } from '../containers/engine.js';
 import type { Docker } from '../containers/engine.js';
+import { followProgress } from '../containers/follow-progress.js';
 import { STAND_IN_IMAGES, STAND_IN_PREFIX } from '../containers/image-choice.js';
 import { launchReaper } from '../local/reaper-client.js';
 import { openWorkshop } from '../workshop.js';
@@ -72,12 +73,11 @@ async function importBase(docker: Docker, workshop: Workshop): Promise<string> {
   if ((await recipeOnEngine(docker, name)) !== null) return name;
   workshop.note(`importing ${name}`);
   const stream = await docker.importImage(archive, { repo: BASE_NAME, tag, fromSrc: '-' });
-  await new Promise<void>((resolve, reject) => {
-    docker.modem.followProgress(stream, (error: Error | null) => {
-      if (error === null) resolve();
-      else reject(new LabError('INSTALL_FAILED', `the base image cannot be imported: ${error.message}`, 'mend what it says and run the command again', { cause: error }));
-    });
-  });
+  try {
+    await followProgress(docker, stream, () => undefined);
+  } catch (cause) {
+    throw new LabError('INSTALL_FAILED', `the base image cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}`, 'mend what it says and run the command again', { cause });
+  }
   return name;
 }
 
