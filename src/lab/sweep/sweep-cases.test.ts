@@ -29,9 +29,9 @@ describe('the cases of a sweep', () => {
     const more: Record<string, Step> = { ...STEPS, [name]: { role: 'relay', links: ['relay-kafka'], scenario: 'hot-sku' } };
     const reached = sweepCases(more, [...counted(4), { base: 'sweep-life', step: name, hits: 4 }], BASE_OF_SCENARIO, WHOLE_SWEEP);
     expect(reached.cases.filter(({ id }) => id.startsWith(name)).map(({ id, base }) => `${base}: ${id}`)).toEqual([
-      `sweep-life: ${name} kill first`, `sweep-life: ${name} kill middle`, `sweep-life: ${name} kill last`,
-      `sweep-life: ${name} pause first`, `sweep-life: ${name} pause middle`, `sweep-life: ${name} pause last`,
-      `sweep-life: ${name} cut first`, `sweep-life: ${name} cut middle`, `sweep-life: ${name} cut last`,
+      `sweep-life: ${name} kill first`, `sweep-life: ${name} pause first`, `sweep-life: ${name} cut first`,
+      `sweep-life: ${name} kill middle`, `sweep-life: ${name} pause middle`, `sweep-life: ${name} cut middle`,
+      `sweep-life: ${name} kill last`, `sweep-life: ${name} pause last`, `sweep-life: ${name} cut last`,
     ]);
     expect(sweepCases(more, counted(4), BASE_OF_SCENARIO, WHOLE_SWEEP).unreached).toEqual([name]);
   });

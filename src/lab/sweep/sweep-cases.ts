@@ -76,7 +76,9 @@ export function sweepCases(steps: StepTable, counts: readonly StepCount[], bases
       }
     }
   }
-  return { cases, unreached };
+  // Every step once in each way before any step again: what is wrong with a step mostly shows at its first hit.
+  const byHit = SWEEP_HITS.flatMap((when) => cases.filter(({ strikes }) => strikes[0]?.when === when));
+  return { cases: byHit, unreached };
 }
 
 export function idOf(strikes: readonly SweepStrike[]): string {
