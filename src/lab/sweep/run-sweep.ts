@@ -80,16 +80,18 @@ function reachedIn(directory: string, plan: RunPlan): Reached {
 const COUNTING_RUNS = 2;
 
 /**
- * Counts the hits of every step, twice: in the bases that stand for the steps asked for, and in the others where those do not reach all of them. A base whose run is
- * not green is tried again, and then counts for nothing.
+ * Counts the hits of every step, twice: in the bases that stand for the steps asked for, and in the others where those do not reach all of them. Bases of steps that
+ * were still not reached are counted once more. A base whose run is not green is tried again, and then counts for nothing.
  */
 export async function countSteps(around: SweepSurroundings, request: SweepRequest): Promise<StepCount[]> {
   const steps = selectedSteps(STEPS, request.selection.steps);
   const standing = new Set(steps.map((step) => BASE_OF_SCENARIO[STEPS[step].scenario]));
   const counts = await countIn(SWEEP_BASES.filter(({ scenario }) => standing.has(scenario.name)), around, request);
-  const reached = new Set(counts.map(({ step }) => step));
-  if (steps.every((step) => reached.has(step))) return counts;
-  return [...counts, ...(await countIn(SWEEP_BASES.filter(({ scenario }) => !standing.has(scenario.name)), around, request))];
+  const isMissing = (step: StepName): boolean => !counts.some((count) => count.step === step);
+  if (steps.some(isMissing)) counts.push(...(await countIn(SWEEP_BASES.filter(({ scenario }) => !standing.has(scenario.name)), around, request)));
+  const again = new Set(steps.filter(isMissing).map((step) => BASE_OF_SCENARIO[STEPS[step].scenario]));
+  counts.push(...(await countIn(SWEEP_BASES.filter(({ scenario }) => again.has(scenario.name)), around, request)));
+  return counts;
 }
 
 async function countIn(bases: readonly SweepBase[], around: SweepSurroundings, request: SweepRequest): Promise<StepCount[]> {
