@@ -91,7 +91,7 @@ describe('the generator in its own process', () => {
     const facts = await generator.stormDone;
     expect(facts).toMatchObject({ scheduled: 1_200, issued: 1_200, answered: 1_200 });
     expect(facts.startedUs).toBeCloseTo(startUs, 0);
-    expect(await generator.finalPolls()).toEqual({ asked: 20, unanswered: 0 });
+    expect(await generator.finalPolls()).toEqual({ asked: 20, unanswered: 0, gatewayMetrics: null });
     await generator.stop();
     expect(isAlive(generator.pid)).toBe(false);
     expect(progress.length).toBeGreaterThanOrEqual(2);

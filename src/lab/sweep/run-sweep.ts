@@ -100,7 +100,7 @@ async function countIn(bases: readonly SweepBase[], around: SweepSurroundings, r
     lanes: around.warm.lanes,
     signal: around.signal,
     async run(base, lane) {
-      const plan = (): RunPlan => sweepPlan(base, [], { seed: request.seed, mutant: null, cutsAtOnce: false });
+      const plan = (): RunPlan => sweepPlan(base, [], { seed: request.seed, mutant: null, isSecondAttempt: false });
       let { result, reached } = await attempt(around, lane, plan(), `count ${base.scenario.name}`);
       if (!isGreen(result) && !around.signal.aborted) ({ result, reached } = await attempt(around, lane, plan(), `count ${base.scenario.name}`));
       if (isGreen(result)) runs.set(base, [...(runs.get(base) ?? []), reached]);
@@ -133,7 +133,7 @@ export async function planSweep(around: SweepSurroundings, request: SweepRequest
 /** Runs the cases of the head that have no row yet. Resolves with the rows made now; those that were not begun when the signal was raised have none. */
 export async function runSweepCases(around: SweepSurroundings, head: SweepHead, done: ReadonlySet<string>): Promise<readonly SweepRow[]> {
   const rows: SweepRow[] = [];
-  const planOf = (each: SweepCase, strikes: readonly SweepStrike[], cutsAtOnce: boolean): RunPlan => sweepPlan(baseNamed(each.base), strikes, { seed: head.seed, mutant: head.mutant, cutsAtOnce });
+  const planOf = (each: SweepCase, strikes: readonly SweepStrike[], isSecondAttempt: boolean): RunPlan => sweepPlan(baseNamed(each.base), strikes, { seed: head.seed, mutant: head.mutant, isSecondAttempt });
   await runOnLanes(head.cases.filter(({ id }) => !done.has(id)), {
     lanes: around.warm.lanes,
     signal: around.signal,

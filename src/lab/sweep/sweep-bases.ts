@@ -51,7 +51,7 @@ const SALE: Scenario = {
 export const SWEEP_BASES: readonly SweepBase[] = [
   { patienceMs: 500, scenario: SALE },
   // The broker cannot be reached for a moment: what was reserved then is sent by the scanner.
-  { patienceMs: 500, scenario: { ...SALE, name: 'sweep-resend', faults: ['link-toxic@link=gateway-kafka,type=timeout,stream=upstream,t=0,s=0.5'] } },
+  { patienceMs: 500, scenario: { ...SALE, name: 'sweep-resend', faults: ['link-toxic@link=gateway-kafka,type=timeout,stream=upstream,t=0,s=1.5'] } },
   {
     patienceMs: 1_000,
     scenario: {

@@ -75,7 +75,7 @@ describe('the cases of a sweep', () => {
     for (const { strikes } of generated().cases) for (const strike of strikes) for (const atOnce of [false, true]) expect(parseFaultOption(faultOf(strike, atOnce)), faultOf(strike, atOnce)).toMatchObject({ ok: true });
     const [paused] = generated().cases.filter(({ id }) => id === 'relay.after-claim pause first');
     if (paused === undefined) throw new Error('no such case');
-    const plan = sweepPlan(baseNamed('sweep-sale'), paused.strikes, { seed: 3, mutant: null, cutsAtOnce: false });
+    const plan = sweepPlan(baseNamed('sweep-sale'), paused.strikes, { seed: 3, mutant: null, isSecondAttempt: false });
     expect(plan.instances).toContain('relay-2');
     expect(plan.faults).toEqual(['pause-at-step@step=relay.after-claim,hit=1,instance=1,s=1300ms']);
     expect(plan.faultPatienceMs).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe('the cases of a sweep', () => {
 
   test('leases and sessions of every base end within a second, and a pause is longer', () => {
     for (const base of SWEEP_BASES) {
-      const { tuning } = sweepPlan(base, [], { seed: 1, mutant: null, cutsAtOnce: false });
+      const { tuning } = sweepPlan(base, [], { seed: 1, mutant: null, isSecondAttempt: false });
       for (const ms of [tuning.leaseMs, tuning.consumerSessionTimeoutMs, tuning.reconciler.leaseMs]) expect(ms, base.scenario.name).toBeLessThanOrEqual(1_000);
     }
   });
@@ -96,6 +96,11 @@ describe('a second attempt', () => {
     expect(nearerStrikes(each, { 'relay.after-send': 7 })).toMatchObject([{ hit: 4, hasPartner: false }]);
     expect(nearerStrikes(each, { 'relay.after-send': 1 })).toMatchObject([{ hit: 1 }]);
     expect(nearerStrikes(each, { 'relay.after-send': 30 })).toMatchObject([{ hit: 9 }]);
+  });
+
+  test('has the same arrivals, four times as slowly', () => {
+    const loads = [false, true].map((isSecondAttempt) => sweepPlan(baseNamed('sweep-sale'), each.strikes, { seed: 1, mutant: null, isSecondAttempt }).load);
+    expect(loads).toMatchObject([{ ratePerSecond: 20, durationMs: 600 }, { ratePerSecond: 5, durationMs: 2_400 }]);
   });
 
   test('only hits that every counting run had are struck at', () => {
