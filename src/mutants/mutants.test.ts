@@ -9,6 +9,7 @@ import { DEFAULT_TUNING, type RoleConfig } from '../domain/role-config.js';
 import { ROLE_NAMES, type RoleName } from '../domain/roles.js';
 import { parseFaultOption } from '../faults/registry.js';
 import { INVARIANTS } from '../invariants/registry.js';
+import { SHARED_JUDGES } from '../lab/mutants/shared-judges.js';
 import { SCENARIOS } from '../scenarios/registry.js';
 import type { LogMessage, LogProducer } from '../system/order-log/order-log-port.js';
 import { loadMigrations, loadStatements } from '../system/ledger/sql-loader.js';
@@ -65,6 +66,13 @@ test('every constraint that a mutant drops exists', () => {
   const dropped = MUTANTS.flatMap((mutant) => mutant.sql.flatMap((statement) => /DROP CONSTRAINT (\w+)/.exec(statement)?.[1] ?? []));
   expect(dropped.length).toBeGreaterThan(0);
   for (const name of dropped) expect(schema).toMatch(new RegExp(`CONSTRAINT ${name} `));
+});
+
+test('every judge is named by some mutant, or says why it need not be', () => {
+  const named = new Set(MUTANTS.map(({ caughtBy }) => caughtBy));
+  expect(INVARIANTS.map(({ name }) => name).filter((name) => !named.has(name) && SHARED_JUDGES[name] === undefined)).toEqual([]);
+  // A reason of a judge that some mutant relies on, or of none at all, is out of date.
+  expect(Object.keys(SHARED_JUDGES).filter((name) => named.has(name) || !INVARIANTS.some((judge) => judge.name === name))).toEqual([]);
 });
 
 test('every plan is some mutant’s, has a name of its own, and only faults that can be bound', () => {

@@ -2,10 +2,10 @@
  * What the small runs have in common: a second or two of load, short leases, and every judge that can say something. One run is a whole one, from the
  * empty database to the verdict; small is only what makes it wait.
  */
-import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, type Scenario } from '../../scenarios/scenario.js';
+import { LIFE_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, type Scenario } from '../../scenarios/scenario.js';
 
 /** Every judge: the matrix has a cell for each. */
-export const ALL_JUDGES = [...SAFETY_INVARIANTS, 'fail-closed', 'admission-bounded', 'no-undersell'] as const;
+export const ALL_JUDGES = [...LIFE_INVARIANTS, 'fail-closed', 'admission-bounded', 'no-undersell'] as const;
 
 export const SMALL_LOAD = {
   ...USUAL_CLIENTS,
