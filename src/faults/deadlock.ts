@@ -19,7 +19,7 @@ const DEADLOCK_TIMEOUT_MS = 600;
 const WAITER_BOUND_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 /** Strikes tried for each one asked. */
-const TRIES_PER_STRIKE = 10;
+const TRIES_PER_STRIKE = 5;
 /** The statistics of a session are told to the others at most once a second. */
 const COUNT_BOUND_MS = 3_000;
 
