@@ -17,15 +17,15 @@
   Reply: { status, decision 1, …, decision n }, always n + 1 strings. status: OK, NOT_READY (stock or meta missing, or not open), PAUSED
   (being rebuilt) or EPOCH_MISMATCH; then every decision says the same. decision: "code", "code stockLeft", or for REPEATED and
   USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
-  nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs accepted": sold out
-  for the n-th time; waitMs > 0: units are back and will be sold then; accepted: how many requests were accepted so far. Field soldOut of meta: "n" sold out, "n@t" back but not sold before t,
-  "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not know as a winner for ARGV[7] ms; sold
-  at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is accepted from "n" until t.
+  nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs accepted": sold
+  out for the n-th time; waitMs > 0: units are back and will be sold then; accepted: requests accepted so far. Field soldOut of meta: "n" sold
+  out, "n@t" back but not sold before t, "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not
+  know as a winner for ARGV[7] ms; sold at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is
+  accepted from "n" until t.
 
   Why it is shaped so: all reads come before the first write, so the sold-out path writes nothing (nothing for AOF and replicas either)
   and a failing read leaves nothing half done. HMGET, HSET and ZADD take the whole batch, since creating keys and calls costs more than
-  deciding. The records come as one blob that is cut only where one is stored or compared: taking all of them apart by pattern cost more
-  than all the rest of a sold-out batch.
+  deciding. The records come as one blob, cut only where one is stored or compared: taking them apart cost more than all the rest.
 ]]
 local call, sub, count, blob = redis.call, string.sub, tonumber(ARGV[4]), ARGV[6]
 
