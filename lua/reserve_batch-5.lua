@@ -19,9 +19,8 @@
   USER_HAS_ONE "code stockLeft requestId record" of the reservation there is (record "-" where it cannot be read). PAUSED as a decision:
   nothing is left for now, but a rebuild still holds units back. With ARGV[7] > 0 a SOLD_OUT is "SOLD_OUT stockLeft n waitMs accepted": sold
   out for the n-th time; waitMs > 0: units are back and will be sold then; accepted: requests accepted so far. Field soldOut of meta: "n" sold
-  out, "n@t" back but not sold before t, "n.…" on sale again. They wait, since a gateway that was told "sold out" refuses whom it does not
-  know as a winner for ARGV[7] ms; sold at once, a unit could go to another gateway's client, whose repeat this one would refuse. Nobody is
-  accepted from "n" until t.
+  out, "n@t" back but not sold before t, "n.…" on sale again. Nobody is accepted from "n" until t, since a gateway that was told "sold out"
+  refuses whom it does not know as a winner for ARGV[7] ms: a unit sold at once could go to a client whose repeat this gateway would refuse.
 
   Why it is shaped so: all reads come before the first write, so the sold-out path writes nothing (nothing for AOF and replicas either)
   and a failing read leaves nothing half done. HMGET, HSET and ZADD take the whole batch, since creating keys and calls costs more than
