@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests of an order's life after it was made, of repairs, of the funnel and of what an operator sees. CI runs them beside `npm test`, which has to stay under a quarter of an hour. */
 const LIFE = [
+  'src/lab/store-fault-proofs.int.test.ts',
   'src/system/payment/**/*.int.test.ts',
   'src/system/recovery/{compensation,dead-letters,rebuild,reconciliation,retention}.int.test.ts',
   'src/system/gateway/funnel/**/*.int.test.ts',
