@@ -161,7 +161,10 @@ describe('script-flush', () => {
     const redis = new Redis({ ...stack.direct.redisPrimary });
     redis.defineCommand('labTest', { lua: "return 'OK'", numberOfKeys: 0 });
     const call = (redis as unknown as { labTest(): Promise<string> }).labTest.bind(redis);
-    undo.push(() => Promise.resolve(redis.disconnect()));
+    undo.push(() => {
+      redis.disconnect();
+      return Promise.resolve();
+    });
     expect(await meanwhile(run('script-flush@n=2,gap=50'), call)).toMatchObject({ proof: 'landed', healed: true, strikes: 2 });
     expect(await run('script-flush@n=1,gap=1')).toMatchObject({ proof: 'not-landed', strikes: 0 });
   });
@@ -171,7 +174,10 @@ describe('redis-eviction', () => {
   test('lands when a key of the run is gone, and leaves policy and memory as they were', async () => {
     const { keys, run } = await fresh();
     const redis = new Redis({ ...stack.direct.redisPrimary });
-    undo.push(() => Promise.resolve(redis.disconnect()));
+    undo.push(() => {
+      redis.disconnect();
+      return Promise.resolve();
+    });
     await redis.mset(keys.stock, '5', keys.meta, 'm');
     const record = await run('redis-eviction');
     expect(record).toMatchObject({ proof: 'landed', healed: true });
