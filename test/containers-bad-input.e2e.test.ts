@@ -50,7 +50,7 @@ it('an engine that is too old', async () => {
 
 it('a disk that is full in the middle of a pull', async () => {
   const { code, stderr } = await run(await stub(engineOf('1.41', 'write /data/layer: no space left on device')), '--stack', 'containers');
-  expect({ code, said: /cannot be pulled, the disk of the engine is full/.test(stderr), mend: stderr.includes('docker system prune') }).toEqual({ code: 2, said: true, mend: true });
+  expect({ code, said: stderr.includes('cannot be pulled, the disk of the engine is full'), mend: stderr.includes('docker system prune') }).toEqual({ code: 2, said: true, mend: true });
 });
 
 it('a provider, an image and a home of roles that do not exist are bad usage', async () => {

@@ -41,9 +41,9 @@ export async function runShrink(directory: string, options: ShrinkOptions, argv:
   io.stderr(`shrinking ${violated.folder}: ${violated.invariants.join(', ')} violated\n`);
   const out = resolve(options.out ?? join(violated.folder, 'shrunk-plan.yaml'));
   const stop = new AbortController();
-  let isAbortedByUser = false;
+  const asked = { isAborted: false };
   const byUser = (): void => {
-    isAbortedByUser = true;
+    asked.isAborted = true;
     stop.abort(abortError());
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -55,7 +55,7 @@ export async function runShrink(directory: string, options: ShrinkOptions, argv:
   try {
     const outcome = await search(violated, lanes, stop.signal, argv, io);
     const code = await tell(outcome, violated, out, io);
-    return outcome.kind === 'stopped' && isAbortedByUser ? ExitCode.aborted : code;
+    return outcome.kind === 'stopped' && asked.isAborted ? ExitCode.aborted : code;
   } finally {
     clearTimeout(timer);
     for (const signal of signals) process.removeListener(signal, byUser);

@@ -49,9 +49,11 @@ export async function shrinkPlan(whole: ExperimentPlan, around: ShrinkSurroundin
     taken.push({ ...cut, before: current() });
     around.onStep(`taken: ${cut.what}`);
   }
-  while (!around.signal.aborted) {
+  // A call, because the compiler takes what it once saw of a property for lasting.
+  const isStopped = (): boolean => around.signal.aborted;
+  while (!isStopped()) {
     const failed = await around.failures(current(), limits.confirmRuns, limits.confirmFailures);
-    if (around.signal.aborted) break;
+    if (isStopped()) break;
     around.onStep(`confirmed by ${String(failed)} of ${String(limits.confirmRuns)} runs`);
     if (failed >= limits.confirmFailures) return { kind: 'shrunk', plan: current(), cuts: cuts(), failed };
     const undone = taken.pop();

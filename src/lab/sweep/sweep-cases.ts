@@ -104,7 +104,7 @@ export function pairCases(singles: readonly SweepCase[], count: number, seed: nu
   // Most draws are good; the bound is for lists that have few pairs.
   for (let draw = 0; draw < count * 50 && pairs.size < count && plain.length > 1; draw += 1) {
     const [one, other] = [plain[below(plain.length)], plain[below(plain.length)]];
-    if (one === undefined || other === undefined || one.base !== other.base || one.strikes[0]?.step === other.strikes[0]?.step) continue;
+    if (one === undefined || one.base !== other?.base || one.strikes[0]?.step === other.strikes[0]?.step) continue;
     const strikes = [...one.strikes, ...other.strikes].sort((left, right) => left.step.localeCompare(right.step));
     pairs.set(idOf(strikes), { id: idOf(strikes), base: one.base, strikes });
   }

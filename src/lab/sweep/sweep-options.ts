@@ -44,7 +44,7 @@ export function parseSweepOptions(raw: Readonly<Record<string, unknown>>, otherP
     if (raw[key] === undefined) return undefined;
     const parsed = SWEEP_OPTIONS[key].schema.safeParse(raw[key]);
     if (parsed.success) return parsed.data as z.output<(typeof SWEEP_OPTIONS)[Key]['schema']>;
-    for (const issue of parsed.error.issues) problems.push(`--${key} ${String(raw[key])}: ${issue.message}`);
+    for (const issue of parsed.error.issues) problems.push(`--${key} ${typeof raw[key] === 'string' ? raw[key] : JSON.stringify(raw[key])}: ${issue.message}`);
     return undefined;
   };
   const options: SweepOptions = {

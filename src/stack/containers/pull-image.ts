@@ -16,11 +16,16 @@ export interface FoundImage {
 
 const TELL_EVERY_MS = 2_000;
 
+/** The engine says null where an image has none; the types do not know. */
+function labelsOf(config: { readonly Labels: Record<string, string> | null }): Record<string, string> {
+  return config.Labels ?? {};
+}
+
 /** null when it is not there. */
 export async function findImage(docker: Docker, name: string): Promise<FoundImage | null> {
   try {
     const { Id, RepoDigests, Config } = await docker.getImage(name).inspect();
-    return { name, id: Id, digest: RepoDigests[0] ?? null, labels: (Config.Labels as Record<string, string> | null) ?? {} };
+    return { name, id: Id, digest: RepoDigests[0] ?? null, labels: labelsOf(Config) };
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode === 404) return null;
     throw error;

@@ -131,7 +131,7 @@ export function validateItem(sku: SkuKey, item: unknown): Validated<ValidReserva
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return { ok: false, problems: ['an item must be a JSON object'], requestId: null };
   const { requestId, userId, permit, deviceId, clientTag } = item as ItemFields;
   // Nearly all items are good and plain: they pay for no list of problems.
-  if (isPlainItem(item as ItemFields) && typeof requestId === 'string' && typeof userId === 'string' && isRequestId(requestId) && isPositiveInt8(userId)) {
+  if (isPlainItem(item) && typeof requestId === 'string' && typeof userId === 'string' && isRequestId(requestId) && isPositiveInt8(userId)) {
     return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
   }
   const problems = [...itemIdProblems(requestId, userId, deviceId), ...payloadProblems(item, ITEM_FIELDS)];

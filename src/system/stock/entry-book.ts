@@ -88,9 +88,19 @@ export function createEntryBook(connection: StockConnection, redisPrefix: string
         const result = await spendOfSpan(sku, span, ofSpan, noncesMax);
         if (result.outcome !== 'done') return result;
         assert(result.value.length === ofSpan.length, 'spend_permits answered another number of decisions');
-        for (const [index, each] of ofSpan.entries()) uses.set(each, result.value[index]!);
+        result.value.forEach((use, index) => {
+          const each = ofSpan[index];
+          if (each !== undefined) uses.set(each, use);
+        });
       }
-      return { outcome: 'done', value: shown.map((each) => uses.get(each)!) };
+      return {
+        outcome: 'done',
+        value: shown.map((each) => {
+          const use = uses.get(each);
+          assert(use !== undefined, 'a nonce that was shown was not decided');
+          return use;
+        }),
+      };
     },
     async takeHolds(activityId, asked, { perUser, perDevice, lastsMs }) {
       const text = asked.map(({ sku, requestId, userId, deviceId }) => `${sku.skuId}/${requestId} ${userId} ${deviceId ?? '-'}`).join(' ');
