@@ -67,7 +67,7 @@ describe('killed while the stack starts', () => {
 
   it('when it makes the folders to copy from: the cache keeps no half of one', async () => {
     const cache = mkdtempSync('/tmp/seckill-test-cache-');
-    for (const name of readdirSync(cacheFolder())) if (/^(kafka-[\d.]+|toxiproxy-[\d.]+)$/.test(name)) symlinkSync(join(cacheFolder(), name), join(cache, name));
+    for (const name of readdirSync(cacheFolder())) if (/^(kafka-[\d.]+|toxiproxy-[\d.]+|redis)$/.test(name)) symlinkSync(join(cacheFolder(), name), join(cache, name));
     chmodSync(cache, 0o755);
     start(START, { SECKILL_LAB_CACHE: cache });
     await until(() => processesOf(lab.temporary).some((entry) => entry.command === 'initdb' || entry.command === 'java'));

@@ -129,7 +129,7 @@ test.each(['stock', 'meta'] as const)('a missing %s key is NOT_READY for all, ne
 
 test('nothing warmed up at all is NOT_READY on a fresh connection', async () => {
   await using fresh = await freshStock(null);
-  expect(await decide(fresh, request('r1', '1'))).toEqual([{ code: 'NOT_READY', record: null, stockLeft: null }]);
+  expect(await decide(fresh, request('r1', '1'))).toEqual([{ code: 'NOT_READY', record: null, stockLeft: null, epoch: '-' }]);
 });
 
 test('an activity that is not open is NOT_READY', async () => {
