@@ -42,7 +42,7 @@ const quiet = { lanes: 1, onNote: () => undefined };
 
 describe('a start that fails leaves nothing and says', () => {
   it('all that is not installed, in one message', async () => {
-    const cache = cacheWithout(/^(kafka|toxiproxy)/);
+    const cache = cacheWithout(/^(kafka|toxiproxy|redis)/);
     process.env['PATH'] = '/nonexistent';
     await expect(startLocalStack(quiet)).rejects.toMatchObject({
       code: 'MISSING_DEPENDENCY',
