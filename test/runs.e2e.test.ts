@@ -26,7 +26,7 @@ async function green(...args: string[]): Promise<RunVerdict> {
 it('hot-sku sells exactly the stock; check says the same again, and notices a deleted order', async () => {
   const verdict = await green('hot-sku');
   expect(verdict.figures).toMatchObject({ stock: 1_000, orders: 1_000, accepted: 1_000 });
-  expect(verdict.invariants).toHaveLength(14);
+  expect(verdict.invariants).toHaveLength(17);
   expect(verdict.invariants.every((judge) => judge.outcome === 'holds' && judge.checked > 0)).toBe(true);
   const { directory } = verdict.run;
   for (const file of ['manifest.json', 'history.bin', 'history.ndjson', 'verdict.json', 'junit.xml', 'summary.md', 'events.ndjson', 'facts', 'logs']) {
