@@ -48,13 +48,14 @@ export async function runCheck(directory: string, options: CheckOptions, io: Com
   } else {
     io.stdout(finalReport(verdict, notes));
   }
-  // Only a green can be false comfort; of anything else the judges have shown what they see.
-  if (corruption === null || verdict.exitCode !== ExitCode.green) return verdict.exitCode;
+  // Only where all invariants hold can that be false comfort; of anything else the judges have shown what they see.
+  const allHold = verdict.outcome === 'green' || verdict.outcome === 'service-level-missed';
+  if (corruption === null || !allHold) return verdict.exitCode;
   const outcome = judgeCorrupted(facts, namedJudges(facts), HISTORY_MUTANTS, corruption, () => performance.now());
   const report = corruptionReport(outcome);
   if (options.json === true) io.stderr(report);
   else io.stdout(report);
-  return outcome.cases.some((each) => each.problem !== '') ? ExitCode.unknown : ExitCode.green;
+  return outcome.cases.some((each) => each.problem !== '') ? ExitCode.unknown : verdict.exitCode;
 }
 
 function corruptionAsked(repeats: string, seed: string): { readonly repeats: number; readonly seed: number } {
