@@ -1,8 +1,9 @@
 /** Payments, releases and dead letters that went wrong: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../facts/facts.js';
-import { changesOf, drop, ELSEWHERE, found, LIVES, missedIn, nth, WITHDRAWN, WITHDRAWN_ROW, type BrokenWorld } from './broken-world.test-support.js';
+import { changesOf, drop, ELSEWHERE, found, judged, LIVES, missedIn, nth, WITHDRAWN, WITHDRAWN_ROW, type BrokenWorld } from './broken-world.test-support.js';
 import type { Draft } from './edited-facts.test-support.js';
+import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
 type Order = Draft['postgres']['orders'][number];
 
@@ -230,5 +231,12 @@ const CASES: readonly (BrokenWorld & { readonly world: Facts })[] = [
 describe('payments, releases and dead letters that went wrong', () => {
   it.each(CASES.map((broken) => [broken.judge, broken.wrong, broken] as const))('%s catches: %s', (_, __, broken) => {
     expect(missedIn(broken)).toEqual([]);
+  });
+});
+
+describe('release-once', () => {
+  it('counts a reservation that was never released among what it has judged', () => {
+    const verdict = judged('release-once', handWrittenFacts());
+    expect([verdict.outcome, verdict.checked]).toEqual(['holds', 10]);
   });
 });

@@ -24,6 +24,8 @@ export const releaseOnce: Invariant = {
   comparesStores: true,
   judge(facts) {
     const tally = tallyFor(releaseOnce, facts);
+    // What was never released has been looked at as well: a run in which no unit came back has been judged, not skipped.
+    tally.check(postgresOf(facts).reservations.length);
     for (const [reservationId, releases] of releasesOf(facts)) {
       tally.check();
       for (const what of Object.keys(WORDS) as (keyof Releases)[]) {
