@@ -271,4 +271,18 @@ describe('lose-produce-ack', () => {
     };
     expect((await live('lose-produce-ack@n=1', targets)).proof).toMatchObject({ landed: false, strikes: 0 });
   });
+
+  test('tries that prove nothing while the scanner is busy do not use up those of its quiet time', async () => {
+    const scanner = new FakeRole('scanner-1');
+    const targets = fakeTargets([scanner]);
+    const link = targets.fakeLink('gateway-kafka');
+    let changes = 0;
+    link.onChange = () => {
+      changes += 1;
+      targets.stored += 1;
+      link.move(60, 0);
+      if (changes <= 60) scanner.steps = { 'scanner.before-resend': (scanner.steps['scanner.before-resend'] ?? 0) + 1 };
+    };
+    expect((await live('lose-produce-ack@n=2', targets)).proof).toMatchObject({ landed: true, strikes: 2 });
+  });
 });
