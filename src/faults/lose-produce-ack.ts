@@ -21,11 +21,13 @@ const STRIKE_BOUND_MS = 2_000;
 const AFTER_DROP_BOUND_MS = 30;
 /** From append to the proxy takes an answer well under this on one host; the toxic stays at least so long after the growth was seen. */
 const ANSWER_FLIGHT_MS = 30;
+/** Tries into which nobody produced, for each strike asked. Each lasts `STRIKE_BOUND_MS`, and a storm without produce calls has nothing to strike. */
+const IDLE_TRIES_PER_STRIKE = 4;
 /**
- * Strikes tried for each one asked. The end of the storm is what ends a fault that cannot strike; this only keeps the loop bounded. With 4 a machine at half its
- * speed used up its tries while the scanner was resending all the time, and never tried in the quiet half of the storm (7 of 20 proven, 74 tries thrown away).
+ * Tries that others spoiled, for each strike asked. The end of the storm is what ends a fault that cannot strike; this only keeps the loop bounded. With 4 a machine
+ * at half its speed used up its tries while the scanner was resending all the time, and never tried in the quiet half of the storm (7 of 20 proven, 74 tries thrown away).
  */
-const TRIES_PER_STRIKE = 100;
+const SPOILED_TRIES_PER_STRIKE = 100;
 
 interface Strike {
   readonly stored: number;
@@ -99,7 +101,9 @@ export const loseProduceAck = defineFault({
     const proven = () => strikes.filter(proves);
     return {
       async inject(signal) {
-        while (proven().length < options.n && strikes.length < options.n * TRIES_PER_STRIKE && !signal.aborted) {
+        const mayTry = (): boolean =>
+          strikes.filter((strike) => strike.stored === 0).length < options.n * IDLE_TRIES_PER_STRIKE && strikes.length < options.n * SPOILED_TRIES_PER_STRIKE;
+        while (proven().length < options.n && mayTry() && !signal.aborted) {
           const strike = await strikeOnce(link, toxic, surroundings, signal);
           strikes.push(strike);
           if (proven().length === options.n) return;

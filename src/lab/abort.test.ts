@@ -15,6 +15,25 @@ it('ends a wait for something that never comes', async () => {
   await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
 });
 
+it('leaves no rejection to nobody when the abort came before the wait', async () => {
+  const unhandled: unknown[] = [];
+  const listen = (cause: unknown): void => void unhandled.push(cause);
+  process.on('unhandledRejection', listen);
+  try {
+    const controller = new AbortController();
+    controller.abort();
+    let fail: (cause: Error) => void = () => undefined;
+    const work = new Promise<never>((_, reject) => (fail = reject));
+    await expect(orAborted(controller.signal, work)).rejects.toMatchObject({ code: 'ABORTED' });
+    fail(new Error('the server went away'));
+    // Node tells of unhandled rejections after the microtasks of the turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', listen);
+  }
+});
+
 it('carries the reason of the abort when there is one', async () => {
   const controller = new AbortController();
   controller.abort(new LabError('SERVER_DIED', 'kafka died', 'look at its log'));

@@ -16,8 +16,9 @@ function reasonOf(signal: AbortSignal): Error {
 
 /** `work`, or the abort, whichever comes first. `work` goes on in the background; its late rejection is swallowed. */
 export async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  throwIfAborted(signal);
+  // Before anything else: the caller has already started it, and an abort that came first must not leave its rejection to nobody.
   work.catch(() => undefined);
+  throwIfAborted(signal);
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => {

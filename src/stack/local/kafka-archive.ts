@@ -3,11 +3,11 @@
  * takes 0.95 s instead of 1.6 s. Made by `install` only: a start works without it.
  */
 import { existsSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Workshop } from '../workshop.js';
-import { kafkaArchive, kafkaProperties, kafkaTemplate, KAFKA_READY, writeKafkaLaunch } from './kafka-server.js';
+import { copyKafkaTemplate, kafkaArchive, kafkaProperties, KAFKA_READY, writeKafkaLaunch } from './kafka-server.js';
 import { takePortBlock } from './port-block.js';
 import type { KafkaTools } from './tools.js';
 
@@ -32,7 +32,8 @@ export async function makeKafkaArchive(workshop: Workshop, tools: KafkaTools): P
   try {
     const folder = await workshop.scratch();
     const data = join(folder, 'data');
-    await cp(kafkaTemplate(workshop.cache), data, { recursive: true });
+    await mkdir(data);
+    await copyKafkaTemplate(workshop, data);
     await mkdir(join(folder, 'run'));
     const launch = await writeKafkaLaunch(join(folder, 'run'), tools, kafkaProperties([{ name: 'DIRECT', port: direct, advertised: direct }], controller, data), ['-XX:ArchiveClassesAtExit=archive']);
     const script = join(folder, 'record.sh');

@@ -1,6 +1,6 @@
 /** Apache Kafka in KRaft mode: one node, one listener per (lane, role), each advertised as that role's proxy. */
 import { existsSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { linkName } from '../../domain/roles.js';
@@ -129,20 +129,28 @@ export async function prepareKafkaTemplate(workshop: Workshop, tools: KafkaTools
   return template;
 }
 
+/**
+ * Into a folder that is there. By a command of the reaper's: `fs.cp` makes a parent folder that is missing, and so brought the stack's folder back when the reaper
+ * had just removed it (Ctrl-C while the stack starts).
+ */
+export async function copyKafkaTemplate(workshop: Workshop, data: string): Promise<void> {
+  await workshop.run('cp', ['-R', `${kafkaTemplate(workshop.cache)}/.`, data]);
+}
+
 /** Makes the folder, the configuration and the data. */
 export async function planKafka(workshop: Workshop, directory: string, tools: KafkaTools, ports: PortPlan, smallDisk: boolean): Promise<ServerLaunch> {
   const { cache } = workshop;
   const folder = join(directory, 'kafka');
   const data = join(folder, 'data');
   await mkdir(folder);
+  await mkdir(data);
   if (smallDisk) await mountSmallDisk(workshop, data);
-  await cp(kafkaTemplate(cache), data, { recursive: true });
+  await copyKafkaTemplate(workshop, data);
   return writeKafkaLaunch(folder, tools, kafkaProperties(kafkaListeners(ports), ports.kafkaController, data), archiveFlags(cache, tools));
 }
 
 /** The reaper unmounts whatever lies below the stack's folder before it removes it. */
 async function mountSmallDisk(workshop: Workshop, data: string): Promise<void> {
-  await mkdir(data);
   try {
     await workshop.run('mount', ['-t', 'tmpfs', '-o', `size=${String(SMALL_DISK_MEGABYTES)}m,mode=700`, 'seckill-lab', data]);
   } catch (cause) {

@@ -6,7 +6,7 @@
  * all cases is less to test than four.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { randomBytes } from 'node:crypto';
 import { dirname, join, relative } from 'node:path';
@@ -68,7 +68,7 @@ export async function preparePostgresHome(workshop: Workshop, found: PostgresPac
   workshop.note(`copying PostgreSQL ${found.version} to ${home}`);
   const scratch = await workshop.scratch();
   const copy = join(scratch, 'native');
-  await cp(join(found.folder, 'native'), copy, { recursive: true, verbatimSymlinks: true });
+  await workshop.run('cp', ['-R', join(found.folder, 'native'), copy]);
   await restoreLinks(join(found.folder, 'native', 'pg-symlinks.json'), copy);
   for (const program of ['initdb', 'pg_ctl', 'postgres']) await chmod(join(copy, 'bin', program), 0o755);
   // npm unpacked it under the umask of whoever installed; PostgreSQL's user must be able to read it.
