@@ -21,7 +21,7 @@ const STRIKE_BOUND_MS = 2_000;
 const AFTER_DROP_BOUND_MS = 30;
 /** From append to the proxy takes an answer well under this on one host; the toxic stays at least so long after the growth was seen. */
 const ANSWER_FLIGHT_MS = 30;
-/** Tries into which nobody produced, for each strike asked. Each lasts `STRIKE_BOUND_MS`, and a storm without produce calls has nothing to strike. */
+/** Tries in which nothing went over the link, for each strike asked. Each lasts `STRIKE_BOUND_MS`, and a storm without produce calls has nothing to strike. */
 const IDLE_TRIES_PER_STRIKE = 4;
 /**
  * Tries that others spoiled, for each strike asked. The end of the storm is what ends a fault that cannot strike; this only keeps the loop bounded. With 4 a machine
@@ -102,7 +102,7 @@ export const loseProduceAck = defineFault({
     return {
       async inject(signal) {
         const mayTry = (): boolean =>
-          strikes.filter((strike) => strike.stored === 0).length < options.n * IDLE_TRIES_PER_STRIKE && strikes.length < options.n * SPOILED_TRIES_PER_STRIKE;
+          strikes.filter(({ stored, droppedBytes }) => stored === 0 && droppedBytes === 0).length < options.n * IDLE_TRIES_PER_STRIKE && strikes.length < options.n * SPOILED_TRIES_PER_STRIKE;
         while (proven().length < options.n && mayTry() && !signal.aborted) {
           const strike = await strikeOnce(link, toxic, surroundings, signal);
           strikes.push(strike);
