@@ -105,6 +105,14 @@ it('bots: people buy as if they were alone', async () => {
   expect(verdict.figures.orders).toBe(500);
 });
 
+it('waiting-room: hundreds are drawn, thousands are not, and a gateway that dies in its round draws nobody', async () => {
+  const verdict = await green(['waiting-room'], ['turned-away-by-draw', 'orders']);
+  const lottery = verdict.invariants.find(({ name }) => name === 'lottery-kept');
+  expect(lottery).toMatchObject({ outcome: 'holds' });
+  expect(lottery?.checked).toBeGreaterThan(300);
+  expect(verdict.faults).toMatchObject([{ name: 'kill-role', strikes: 3 }]);
+});
+
 it('restart-everything: nothing lives in a process alone', async () => {
   const verdict = await green(['restart-everything'], ['orders-carried-over']);
   expect(verdict.faults).toMatchObject([{ name: 'restart-everything', strikes: 2, strikesAsked: 2 }]);

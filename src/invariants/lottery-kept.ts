@@ -48,7 +48,10 @@ function eachDraw(facts: Facts, { round, skuId, seed, places, entered, drawn }: 
   tally.check();
   if (seed !== room.seed || places !== room.places) violate(tally, round, `was held with seed ${String(seed)} for ${String(places)} places, the sale was set to seed ${String(room.seed)} and ${String(room.places)} places`, null);
   if (skuId !== facts.run.load.skuId) violate(tally, round, `was held for SKU ${skuId}, which is not on sale`, null);
-  const twice = entered.find((requestId, index) => entered.indexOf(requestId) !== index);
+  // Sets: a round may hold a hundred thousand, and a look through the list for each of them would take an hour.
+  const inRound = new Set(entered);
+  const letIn = new Set(drawn);
+  const twice = firstRepeated(entered);
   if (twice !== undefined) violate(tally, round, `has request ${twice} take part twice`, twice);
   oneTicketEach(facts, round, entered, tally);
   const lots = entered.map((requestId) => ({ requestId, lot: sha256Hex(`${String(seed)}:${skuId}:${round}:${requestId}`) }));
@@ -56,10 +59,15 @@ function eachDraw(facts: Facts, { round, skuId, seed, places, entered, drawn }: 
   const winners = new Set(lots.slice(0, places).map(({ requestId }) => requestId));
   for (const requestId of drawn) {
     tally.check();
-    if (!winners.has(requestId)) violate(tally, round, `let request ${requestId} go on, which ${entered.includes(requestId) ? 'others had better lots than' : 'took no part in it'}`, requestId);
+    if (!winners.has(requestId)) violate(tally, round, `let request ${requestId} go on, which ${inRound.has(requestId) ? 'others had better lots than' : 'took no part in it'}`, requestId);
   }
-  const passedOver = [...winners].find((requestId) => !drawn.includes(requestId));
+  const passedOver = [...winners].find((requestId) => !letIn.has(requestId));
   if (passedOver !== undefined) violate(tally, round, `passed over request ${passedOver}, which has one of the best lots`, passedOver);
+}
+
+function firstRepeated(requestIds: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  return requestIds.find((requestId) => seen.has(requestId) || !seen.add(requestId));
 }
 
 function oneTicketEach(facts: Facts, round: string, entered: readonly string[], tally: Tally): void {

@@ -38,10 +38,11 @@ import { spike300kFaults } from './spike-300k-faults.js';
 import { spike300k } from './spike-300k.js';
 import { spike600k } from './spike-600k.js';
 import { stockOfOne } from './stock-of-one.js';
+import { waitingRoom } from './waiting-room.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   hotSku, killAfterLua, dropBrokerAck, pgOutage, redisDown, stockOfOne, oneUserStorm,
-  payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, restartEverything, poisonMessages,
+  payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, waitingRoom, restartEverything, poisonMessages,
   redisFailover, reconcileUnderLoad,
   killInTransaction, killAfterCommit, cutAtCommit, killBeforeOutboxMark, scannerStopped,
   rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, skewedClocks,

@@ -5,7 +5,7 @@ import { letInAgain, turnedAwayInARow } from './admission-turns.js';
 import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
-import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByPermit } from './turned-away.js';
+import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
 import { callbacksArchived, eventsArchived, inboxRowsTrimmed, lossesExcused, repairs } from './upkeep.js';
 
 export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
@@ -24,6 +24,7 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
   'let-in-again': letInAgain,
   'turned-away-by-breaker': turnedAwayByBreaker,
   'turned-away-by-permit': turnedAwayByPermit,
+  'turned-away-by-draw': turnedAwayByDraw,
   repairs,
   'losses-excused': lossesExcused,
   'inbox-rows-trimmed': inboxRowsTrimmed,

@@ -18,6 +18,8 @@ export const turnedAwayByAdmission = turnedAwayBy('admission-limit', 'QUEUE_FULL
 export const turnedAwayByBreaker = turnedAwayBy('breaker', 'UNAVAILABLE', 'requests that the open breaker turned away');
 export const turnedAwayByPermit = turnedAwayBy('permit', 'PERMIT_INVALID', 'requests turned away for want of a good permit');
 
+export const turnedAwayByDraw = turnedAwayBy('waiting-room', 'QUEUE_FULL', 'requests that waited for a draw and did not get in');
+
 export const tempSoldOutAnswers: CountedFigure = {
   what: 'requests told that it is sold out for now',
   count: (facts, figures) => (facts.history.present ? figures.refusedByCode['TEMP_SOLD_OUT'] ?? 0 : null),
