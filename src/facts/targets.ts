@@ -155,14 +155,22 @@ export interface Redelivery {
   repeatEvents(types: readonly EventType[], most: number): Promise<number>;
   /** Sets up to `most` compensation tasks that are done back to the beginning, due at once; resolves with how many rows were changed. */
   repeatCompensations(most: number): Promise<number>;
+  /**
+   * Asks for the release of up to `most` reservations that have ended, by compensation tasks of its own, as an operator does who does not know that their events
+   * did it; resolves with how many tasks were written.
+   */
+  askForReleases(most: number): Promise<number>;
 }
 
 /** Brings in what the system cannot work off, as a foreign producer or a damaged record would. Direct connections; the users are none of the schedule. */
 export interface Poison {
   /** Writes `count` records to the orders topic that are no order messages: no JSON, half a message, bytes, nothing at all, numbers that fit no column. */
   produceMalformed(count: number): Promise<void>;
-  /** Writes `count` good messages of users whose orders the database refuses, whoever asks and however often. */
-  produceRefused(count: number): Promise<void>;
+  /**
+   * Writes `count` good messages of users whose orders the database refuses, whoever asks and however often. Every second one, from the first on, is of a reservation
+   * that Redis has made, whose unit has to come back; resolves with how many these are.
+   */
+  produceRefused(count: number): Promise<{ readonly reserved: number }>;
   /** Dead letters on their topic so far; one that was sent twice is one. */
   deadLetters(): Promise<number>;
 }

@@ -197,10 +197,14 @@ export interface FakeTargets extends Targets {
   unpaid: number;
   /** Events and compensation tasks that can still be delivered again. */
   repeatable: number;
+  /** Reservations whose release can be asked for. */
+  ended: number;
   /** Records of the dead-letter topic. */
   deadLetters: number;
   /** Malformed records that leave no trace. */
   poisonLost: number;
+  /** Refused messages whose reservation Redis does not make. */
+  unreserved: number;
   /** Of what was tampered with, per kind: as many are never repaired. */
   unrepaired: number;
   /** What Redis says of itself, and whether somebody rebuilds it. */
@@ -239,8 +243,10 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     stored: 0,
     unpaid: 0,
     repeatable: 0,
+    ended: 0,
     deadLetters: 7,
     poisonLost: 0,
+    unreserved: 0,
     unrepaired: 0,
     mirror: { isOwn: true, epoch: 1 },
     rebuilds: true,
@@ -262,10 +268,14 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     redelivery: {
       repeatEvents: (_, most) => Promise.resolve(Math.min(most, targets.repeatable)),
       repeatCompensations: (most) => Promise.resolve(Math.min(most, targets.repeatable)),
+      askForReleases: (most) => Promise.resolve(Math.min(most, targets.ended)),
     },
     poison: {
       produceMalformed: (count) => Promise.resolve(void (targets.deadLetters += Math.max(0, count - targets.poisonLost))),
-      produceRefused: (count) => Promise.resolve(void (targets.deadLetters += count)),
+      produceRefused: (count) => {
+        targets.deadLetters += count;
+        return Promise.resolve({ reserved: Math.ceil(count / 2) - targets.unreserved });
+      },
       deadLetters: () => Promise.resolve(targets.deadLetters),
     },
     redis: fakePair(fakeServer),

@@ -23,11 +23,17 @@ test.each(['1', '2', '7'])('%s records, as many dead letters', async (n) => {
 test('one that left no trace: not landed', async () => {
   const targets = fakeTargets([]);
   targets.poisonLost = 1;
-  expect(await proofOf('4', targets)).toMatchObject({ landed: false, observed: '4 brought in, 3 dead letters more' });
+  expect(await proofOf('4', targets)).toMatchObject({ landed: false, observed: '4 brought in, 3 dead letters more, 1 of reservations' });
+});
+
+test('refused messages of no reservation: not landed', async () => {
+  const targets = fakeTargets([]);
+  targets.unreserved = 1;
+  expect(await proofOf('8', targets)).toMatchObject({ landed: false, observed: '8 brought in, 8 dead letters more, 1 of reservations' });
 });
 
 test('dead letters that are none of its own: not landed', async () => {
   const targets = fakeTargets([]);
   targets.poisonLost = -1;
-  expect(await proofOf('4', targets)).toMatchObject({ landed: false, observed: '4 brought in, 5 dead letters more' });
+  expect(await proofOf('4', targets)).toMatchObject({ landed: false, observed: '4 brought in, 5 dead letters more, 1 of reservations' });
 });

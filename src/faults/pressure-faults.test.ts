@@ -105,14 +105,20 @@ describe('duplicate-compensation', () => {
   test('lands when each round repeated something', async () => {
     const targets = fakeTargets([]);
     targets.repeatable = 7;
+    targets.ended = 4;
     const { proof, heal } = await live('duplicate-compensation@n=5,rounds=2', targets);
-    expect(proof).toMatchObject({ landed: true, strikes: 2, observed: '5 events and 5 compensation tasks again; 5 events and 5 compensation tasks again' });
+    expect(proof).toMatchObject({ landed: true, strikes: 2, observed: '5 events and 5 compensation tasks again, 4 releases asked for; 5 events and 5 compensation tasks again, 4 releases asked for' });
     expect(heal.healed).toBe(true);
   });
 
   test('does not land when there is nothing to repeat, or the run ends before', async () => {
     expect((await live('duplicate-compensation', fakeTargets([]))).proof).toMatchObject({ landed: false, strikes: 0 });
     const targets = fakeTargets([]);
+    targets.repeatable = 7;
+    // Events alone, or tasks alone, are half of what the name says.
+    expect((await live('duplicate-compensation', targets)).proof).toMatchObject({ landed: false, strikes: 0 });
+    [targets.repeatable, targets.ended] = [0, 4];
+    expect((await live('duplicate-compensation', targets)).proof).toMatchObject({ landed: false, strikes: 0 });
     targets.repeatable = 7;
     expect((await live('duplicate-compensation', targets, AbortSignal.abort())).proof).toMatchObject({ landed: false, observed: 'never struck' });
   });

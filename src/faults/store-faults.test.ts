@@ -1,10 +1,14 @@
 // The faults of database, Redis, disk and clock against fake targets: landed only when all that each predicts was seen, and undone whatever happened.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 import { describe, expect, test } from 'vitest';
 
 import type { LockWaiter } from '../facts/database-target.js';
 import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
 import type { FaultInHand, FaultProof, HealProof } from './fault.js';
 import { parseFaultOption } from './registry.js';
+import { PENDING_ALERT } from './stop-scanner.js';
 
 function begin(option: string, targets: FakeTargets): FaultInHand {
   const parsed = parseFaultOption(option);
@@ -234,13 +238,33 @@ describe('redis-tail-loss', () => {
 });
 
 describe('stop-scanner', () => {
-  test.each([[6, true], [4, false]])('the oldest pending reservation is %i s old at the projector → landed %s', async (age, landed) => {
+  test.each([
+    [6, 12, true],
+    // Above the bound, and not for as long as the rule asks.
+    [6, 9, false],
+    [4, 12, false],
+  ])('the oldest pending reservation is %i s old at the projector for %i s → landed %s', async (age, seconds, landed) => {
     const [scanner, projector] = [new FakeRole('scanner-1'), new FakeRole('projector-1')];
     projector.figures = { 'reservation_oldest_pending_age{sku_id="1"}': age };
-    const { proof, heal } = await live('stop-scanner@s=1', fakeTargets([scanner, projector]));
+    const { proof, heal } = await live(`stop-scanner@s=${String(seconds)}`, fakeTargets([scanner, projector]));
     expect(proof.landed).toBe(landed);
     expect(heal.healed).toBe(true);
     expect(scanner.paused).toBe(false);
+  });
+
+  test('an age that falls below the bound in between starts the wait again', async () => {
+    const [scanner, projector] = [new FakeRole('scanner-1'), new FakeRole('projector-1')];
+    let looks = 0;
+    projector.metrics = () => Promise.resolve({ reservation_oldest_pending_age: (looks += 1) % 40 === 0 ? 1 : 6 });
+    expect((await live('stop-scanner@s=25', fakeTargets([scanner, projector]))).proof.landed).toBe(false);
+    expect(looks).toBeGreaterThan(100);
+  });
+
+  test('the alert is the one of the rules file', () => {
+    const { alert, gauge, aboveS, forMs } = PENDING_ALERT;
+    const rules = readFileSync(fileURLToPath(new URL('../../ops/alerts.yml', import.meta.url)), 'utf8');
+    const rule = new RegExp(`alert: ${alert}\\n\\s+expr: (.+)\\n\\s+for: (.+)\\n`).exec(rules);
+    expect(rule?.slice(1)).toEqual([`max by (activity_id, sku_id) (${gauge}) > ${String(aboveS)}`, `${String(forMs / 1_000)}s`]);
   });
 
   test('no scanner runs: not landed', async () => {

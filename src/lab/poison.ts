@@ -11,15 +11,20 @@ import { encodeOrderMessage, type OrderMessage } from '../domain/order-message.j
 import type { HostPort, PostgresAddress } from '../domain/role-config.js';
 import { LabError } from '../facts/lab-error.js';
 import type { Poison } from '../facts/targets.js';
+import { connectStock } from '../system/stock/redis-stock.js';
 import { withPostgres } from './store-clients.js';
 
+/** Longer than any storm: the scanner is not to send again what the lab has sent. */
+const RESEND_AFTER_MS = 600_000;
+/** What one reserve call takes. */
+const RESERVE_BATCH = 64;
 /** Users from here on are refused. Far above those of every load. */
 const POISON_USERS_FROM = 9_100_000_000_000_000_000n;
 const CONSTRAINT = 'ck_lab_poison_user';
 const DUPLICATE_OBJECT = '42710';
 const READ_BOUND_MS = 10_000;
 
-export function createPoison(direct: { readonly kafka: HostPort; readonly postgres: PostgresAddress }, namespace: Namespace): Poison {
+export function createPoison(direct: { readonly kafka: HostPort; readonly postgres: PostgresAddress; readonly redisPrimary: HostPort }, namespace: Namespace): Poison {
   const kafka = new Kafka({ clientId: 'lab-poison', brokers: [`${direct.kafka.host}:${String(direct.kafka.port)}`], logLevel: logLevel.NOTHING, retry: { retries: 3, initialRetryTime: 100 } });
   let users = POISON_USERS_FROM;
   let read = { end: 0, letters: 0 };
@@ -52,6 +57,24 @@ export function createPoison(direct: { readonly kafka: HostPort; readonly postgr
     };
   }
 
+  /** As a gateway does, in the same script. How many Redis made; with none left to sell it makes fewer. */
+  async function reserveInRedis(messages: readonly OrderMessage[]): Promise<number> {
+    const [first] = messages;
+    if (first === undefined) return 0;
+    const stock = connectStock(direct.redisPrimary, namespace, { connectionName: 'lab-poison', commandTimeoutMs: 5_000, resendAfterMs: RESEND_AFTER_MS });
+    try {
+      await stock.whenConnected(5_000);
+      let made = 0;
+      for (let from = 0; from < messages.length; from += RESERVE_BATCH) {
+        const reply = await stock.reserve({ activityId: first.activityId, skuId: first.skuId }, messages.slice(from, from + RESERVE_BATCH));
+        if (reply.outcome === 'done') made += reply.decisions.filter(({ code }) => code === 'RESERVED').length;
+      }
+      return made;
+    } finally {
+      await stock.close();
+    }
+  }
+
   return {
     async produceMalformed(count) {
       const message = await goodMessage();
@@ -63,7 +86,10 @@ export function createPoison(direct: { readonly kafka: HostPort; readonly postgr
         if ((error as { code?: unknown }).code !== DUPLICATE_OBJECT) throw error;
       });
       const message = await goodMessage();
-      await produce(Array.from({ length: count }, () => message()).map((each) => ({ key: each.reservationId, value: encodeOrderMessage(each) })));
+      const messages = Array.from({ length: count }, () => message());
+      const reserved = await reserveInRedis(messages.filter((_, index) => index % 2 === 0));
+      await produce(messages.map((each) => ({ key: each.reservationId, value: encodeOrderMessage(each) })));
+      return { reserved };
     },
     async deadLetters() {
       const admin = kafka.admin();

@@ -44,6 +44,25 @@ it('repeats events of the types asked for, at most so many, in the partition of 
   }
 }, 60_000);
 
+it('asks for releases of what has ended, each time by tasks of its own, and of nothing else', async () => {
+  await using ledgerCase = await openCase({ stock: 1 });
+  const reservation = async (status: number): Promise<string> => {
+    const reservationId = uuidv7();
+    await ledgerCase.client.query(
+      `INSERT INTO inventory_reservation (reservation_id, request_id, first_message_id, activity_id, sku_id, user_id, inventory_bucket, order_id, status, redis_reserved_at, expires_at, released_at)
+       VALUES ($1, $2, $3, 1, 2, 3, 0, CASE WHEN $4::int = 10 THEN 7 END, $4::smallint, statement_timestamp(), statement_timestamp() + interval '1 minute', CASE WHEN $4::int = 40 THEN statement_timestamp() END)`,
+      [reservationId, `r-${reservationId}`, uuidv7(), status],
+    );
+    return reservationId;
+  };
+  const ended = [await reservation(20), await reservation(40), await reservation(50)];
+  for (const status of [0, 10, 30, 60]) await reservation(status);
+  const redelivery = createRedelivery(direct, ledgerCase.config.namespace);
+  expect([await redelivery.askForReleases(100), await redelivery.askForReleases(2)]).toEqual([3, 2]);
+  const { rows } = await ledgerCase.client.query<{ reservation_id: string }>('SELECT DISTINCT reservation_id FROM compensation_task WHERE task_type = 10 AND status = 0');
+  expect(rows.map((row) => row.reservation_id).sort()).toEqual(ended.sort());
+}, 60_000);
+
 it('makes done compensation tasks due again, and leaves the others as they are', async () => {
   await using ledgerCase = await openCase({ stock: 1 });
   const insert = (status: number): Promise<unknown> =>

@@ -8,12 +8,14 @@ import type { Namespace } from '../domain/namespace.js';
 import { parseOrderEvent } from '../domain/order-event.js';
 import type { EventType } from '../domain/reason-codes.js';
 import type { HostPort, PostgresAddress } from '../domain/role-config.js';
-import { CompensationStatus } from '../domain/status-codes.js';
+import { CompensationStatus, CompensationType, ReservationStatus } from '../domain/status-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import type { Redelivery } from '../facts/targets.js';
 import { withPostgres } from './store-clients.js';
 
 const READ_BOUND_MS = 10_000;
+/** Whose unit has gone back, or was never taken. */
+const ENDED = [ReservationStatus.REJECTED, ReservationStatus.RELEASED, ReservationStatus.EXPIRED] as const;
 
 export function createRedelivery(direct: { readonly kafka: HostPort; readonly postgres: PostgresAddress }, namespace: Namespace): Redelivery {
   let calls = 0;
@@ -39,6 +41,17 @@ export function createRedelivery(direct: { readonly kafka: HostPort; readonly po
           `UPDATE compensation_task SET status = $1, next_run_at = statement_timestamp(), completed_at = NULL, locked_by = NULL, locked_at = NULL, updated_at = statement_timestamp()
             WHERE task_id IN (SELECT task_id FROM compensation_task WHERE status = $2 ORDER BY completed_at, task_id LIMIT $3)`,
           [CompensationStatus.PENDING, CompensationStatus.DONE, most],
+        );
+        return rowCount ?? 0;
+      }),
+    askForReleases: (most) =>
+      withPostgres(direct.postgres, namespace.database, async (client) => {
+        calls += 1;
+        const { rowCount } = await client.query(
+          `INSERT INTO compensation_task (task_id, idempotency_key, task_type, reservation_id, payload)
+           SELECT gen_random_uuid(), $1 || reservation_id::text, $2, reservation_id, '{}'
+             FROM inventory_reservation WHERE status = ANY ($3) ORDER BY reservation_id LIMIT $4`,
+          [`lab-release-${String(calls)}-`, CompensationType.RELEASE_REDIS, ENDED, most],
         );
         return rowCount ?? 0;
       }),

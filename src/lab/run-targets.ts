@@ -41,7 +41,7 @@ export function runTargets(of: { readonly stack: FaultableStack; readonly lane: 
     roles: (role) => supervisor.roles(role),
     witness,
     redelivery: createRedelivery(direct, of.namespace),
-    poison: createPoison(direct, of.namespace),
+    poison: createPoison(current, of.namespace),
     redis: createRedisPair(stack, of.namespace, of.sku),
     redisMemory: createRedisMemory(current, servers['redis-primary'].directory, of.namespace, of.sku),
     tampering: createTampering(current, of.namespace, of.sku),
