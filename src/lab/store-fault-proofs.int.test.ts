@@ -144,7 +144,8 @@ test('archive-failing: failures are counted, a segment waits, and is archived af
 
 test('pool-exhausted: the server refuses, the role has lost its session and gets one again', async () => {
   const { database, run } = await fresh();
-  const ask = () => asked(database, (client) => client.query('SELECT pg_sleep(0.1)'));
+  // Sessions that come and go: one may be on its way in, with a place and not yet shown, or on its way out, at any moment.
+  const ask = () => Promise.all(Array.from({ length: 8 }, (_, index) => asked(database, (client) => client.query(`SELECT pg_sleep(${String(index / 100)})`)).catch(() => undefined)));
   expect(await meanwhile(run('pool-exhausted@s=1'), ask)).toMatchObject({ proof: 'landed', healed: true });
 });
 

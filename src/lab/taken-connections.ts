@@ -11,7 +11,9 @@ export const SESSIONS_OF_ROLES = "datname = current_database() AND backend_type 
 const AT_ONCE = 16;
 /** A server that gives more than this has another bound than we think. */
 const MOST = 2_000;
-const ROLES_GONE_ROUNDS = 10;
+const ROLES_GONE_ROUNDS = 50;
+/** Rounds in a row that find no session of a role and no free place: one that is just being opened has its place already and is not shown yet. */
+const QUIET_ROUNDS = 3;
 
 async function connected(address: PostgresAddress, database: string): Promise<pg.Client | 'refused'> {
   const { host, port, user, password } = address;
@@ -46,10 +48,11 @@ export async function takeAllConnections(address: PostgresAddress, database: str
   };
   try {
     await takeTheRest();
-    for (let round = 0; round < ROLES_GONE_ROUNDS; round += 1) {
+    for (let round = 0, quiet = 0; round < ROLES_GONE_ROUNDS && quiet < QUIET_ROUNDS; round += 1) {
+      const before = taken.length;
       const ended = await taken[0]?.query(`SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE ${SESSIONS_OF_ROLES}`);
-      if ((ended?.rowCount ?? 0) === 0) break;
       await takeTheRest();
+      quiet = (ended?.rowCount ?? 0) === 0 && taken.length === before ? quiet + 1 : 0;
     }
     const roleSessions = async (): Promise<number> => Number((await taken[0]?.query<{ sessions: string }>(`SELECT count(*) AS sessions FROM pg_stat_activity WHERE ${SESSIONS_OF_ROLES}`))?.rows[0]?.sessions ?? 0);
     return { count: taken.length, roleSessions, release };

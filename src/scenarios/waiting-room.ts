@@ -14,7 +14,7 @@ export const waitingRoom: Scenario = {
   load: { ...USUAL_CLIENTS, ratePerSecond: 300, durationMs: 20_000, mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.05 } },
   roles: { ...USUAL_ROLES, gateway: 2 },
   tuning: { warmUpRequests: 0, funnel: funnelWith(['waiting-room'], { waitingRoom: { windowMs: 500, places: 10, seed: 20_260_101, participantsMax: 10_000 } }) },
-  faults: ['kill-role@t=2s,step=gateway.after-reserve,every=60,times=3'],
+  faults: ['kill-role@step=gateway.after-reserve,hit=3,every=4,times=3'],
   settleBoundMs: 30_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell', 'lottery-kept'],
   serviceLevels: [{ name: 'drained', bound: 10_000 }],
