@@ -22,7 +22,7 @@ export const admissionBounded: Invariant = {
     const tally = tallyFor(admissionBounded, facts);
     const bounds = facts.run.admission;
     if (bounds === null) {
-      tally.remark('the run does not bound its admission by age');
+      tally.notAsked('the run does not bound its admission by age');
       return tally.verdict();
     }
     const slackMs = facts.run.clock.boundUs / 1_000;

@@ -26,7 +26,7 @@ export const failClosed: Invariant = {
       const graceUs = (outage.store === 'redis' ? inFlightBoundMs : Math.max(inFlightBoundMs, breakerOpensWithinMs ?? 0)) * 1_000;
       judgeOutage(facts, outage, outage.fromUs + graceUs, first, tally);
     }
-    if (outages.length === 0) tally.remark('nothing took a guard away');
+    if (outages.length === 0) tally.notAsked('nothing took a guard away');
     else tally.remark(`${String(outages.length)} ${outages.length === 1 ? 'outage' : 'outages'}`);
     return tally.verdict();
   },

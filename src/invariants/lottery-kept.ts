@@ -22,7 +22,7 @@ export const lotteryKept: Invariant = {
     const tally = tallyFor(lotteryKept, facts);
     const room = facts.run.waitingRoom;
     if (room === null) {
-      tally.remark('nobody waits for a draw in this run');
+      tally.notAsked('nobody waits for a draw in this run');
       return tally.verdict();
     }
     if (!facts.lottery.present) return tally.verdict();

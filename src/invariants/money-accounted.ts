@@ -35,6 +35,7 @@ export const moneyAccounted: Invariant = {
   judge(facts) {
     const tally = tallyFor(moneyAccounted, facts);
     if (!facts.channel.present || !facts.postgres.present) return tally.verdict();
+    if (facts.run.load.payers === null) tally.notAsked('nobody pays in this run');
     const { charges, refunds } = channelOf(facts);
     const charged = new Set(charges.map((charge) => charge.tradeNo));
     const paidBack = grouped(refunds.filter(({ effect }) => effect === 'paid-back'), (refund) => refund.tradeNo);

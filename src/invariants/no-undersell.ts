@@ -117,6 +117,7 @@ function judgeSales(facts: Facts, tally: Tally): void {
   const expected = Math.max(0, Math.min(stock - spent.units, demand.eligible - spent.users));
   tally.check(expected);
   if (demand.eligible === 0) tally.gap('no request of any user was decided: nothing shows that selling works');
+  else if (expected === 0) tally.notAsked('nothing is left that could have been sold');
   tally.remark(`${String(sold)} sold, stock ${String(stock)}, ${String(demand.eligible)} eligible users${spent.units === 0 ? '' : `, ${String(spent.units)} units withdrawn or waiting for a human`}`);
   if (sold >= expected) return;
   if (facts.settle.present && facts.settle.value.drainedUs === null) {

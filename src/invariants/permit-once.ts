@@ -24,7 +24,7 @@ export const permitOnce: Invariant = {
   judge(facts) {
     const tally = tallyFor(permitOnce, facts);
     if (facts.run.load.permits === null) {
-      tally.remark('nobody shows a permit in this run');
+      tally.notAsked('nobody shows a permit in this run');
       return tally.verdict();
     }
     const byPermit = new Map<number, AcceptedRequest[]>();

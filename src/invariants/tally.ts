@@ -1,7 +1,7 @@
 /**
  * What a judge writes its findings into. It knows the rules that all judges share, so that none can forget one:
- * a violation is a violation whatever else is missing; missing, incomplete or contradicting evidence is `unknown` and never `holds`; and a
- * run in which nothing was answered or nothing accepted shows nothing.
+ * a violation is a violation whatever else is missing; missing, incomplete or contradicting evidence is `unknown` and never `holds`; a run in which nothing was
+ * answered or nothing accepted shows nothing; and a judge that found nothing to check has not found that it holds, unless the run does not ask its question.
  */
 import type { Facts } from '../facts/facts.js';
 import type { InvariantVerdict, WitnessOfViolation } from '../facts/verdict.js';
@@ -33,6 +33,8 @@ export interface Tally {
   excuse(): void;
   /** A remark for the reader; changes nothing. */
   remark(text: string): void;
+  /** The run does not ask this judge's question, and why: it may hold with nothing checked. */
+  notAsked(reason: string): void;
   verdict(): InvariantVerdict;
 }
 
@@ -47,6 +49,7 @@ export function tallyFor(invariant: Pick<Invariant, 'name' | 'needs' | 'compares
   let checked = 0;
   let violations = 0;
   let excused = 0;
+  let isAsked = true;
   let first: Violation | null = null;
   let worst: Violation | null = null;
   if (moving !== null) gaps.add(moving);
@@ -72,7 +75,12 @@ export function tallyFor(invariant: Pick<Invariant, 'name' | 'needs' | 'compares
     remark: (text) => {
       remarks.push(text);
     },
+    notAsked: (reason) => {
+      isAsked = false;
+      remarks.push(reason);
+    },
     verdict: () => {
+      if (isAsked && checked === 0 && violations === 0) gaps.add('there was nothing to check');
       const reasons = [...gaps];
       // Two stores read at different moments of a moving system differ without anybody being wrong.
       const unfair = violations > 0 && invariant.comparesStores && moving !== null;
