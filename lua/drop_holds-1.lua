@@ -1,17 +1,21 @@
 --[[
-  Gives places among the unpaid holds back (take_holds): the request reserved nothing, or its unit is paid or returned.
+  Gives places among the unpaid holds back (take_holds): one share, where the request reserved nothing; the whole place, where its unit is paid or returned.
 
-  KEYS[1] holds   hash: holder → "hold takenAtMs hold takenAtMs …"
+  KEYS[1] holds   hash: holder → "hold#share takenAtMs hold#share takenAtMs …"
 
-  ARGV[1] "holder hold holder hold …"
+  ARGV[1] "holder hold share holder hold share …", share "*": all of them
 
-  Reply: { 'OK', number of places given back }, two strings.
+  Reply: { 'OK', number of shares given back }, two strings.
 ]]
 local call, dropped = redis.call, 0
-for holder, hold in string.gmatch(ARGV[1], '(%S+) (%S+)') do
+for holder, hold, share in string.gmatch(ARGV[1], '(%S+) (%S+) (%S+)') do
   local kept, before = '', call('HGET', KEYS[1], holder) or ''
-  for held, at in string.gmatch(before, '(%S+) (%d+)') do
-    if held == hold then dropped = dropped + 1 else kept = kept .. held .. ' ' .. at .. ' ' end
+  for held, of, at in string.gmatch(before, '([^%s#]+)#(%S+) (%d+)') do
+    if held == hold and (share == '*' or of == share) then
+      dropped = dropped + 1
+    else
+      kept = kept .. held .. '#' .. of .. ' ' .. at .. ' '
+    end
   end
   if kept == '' then
     call('HDEL', KEYS[1], holder)

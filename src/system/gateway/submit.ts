@@ -143,10 +143,12 @@ class Submission implements Submitter {
   }
 
   /** The window closes for new requests only: who was accepted before may repeat his request and hear its state. */
-  async #afterTheEnd({ sku, requestId, userId, payloadHash }: ValidReservation): Promise<GatewayAnswer> {
+  async #afterTheEnd(valid: ValidReservation): Promise<GatewayAnswer> {
+    const { sku, requestId, userId, payloadHash } = valid;
     const reply = await this.#deps.stock.lookup(sku, requestId);
     if (reply.outcome !== 'done') return answers.unavailable(requestId);
     if (reply.record?.userId !== userId || reply.record.payloadHash !== payloadHash) return answers.ended(requestId);
+    this.#funnel.repeated(valid, reply.record.state);
     return answers.stateOfRecord(sku, reply.record);
   }
 
@@ -174,7 +176,7 @@ class Submission implements Submitter {
         this.#funnel.accepted(valid, epoch);
         return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record, askedAtMs);
       case ReserveCode.REPEATED:
-        this.#funnel.repeated(valid, epoch);
+        this.#funnel.repeated(valid, record?.state ?? null, epoch);
         return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);
       case ReserveCode.IDEMPOTENCY_CONFLICT:
       case ReserveCode.USER_HAS_ONE:

@@ -37,6 +37,16 @@ export interface HoldAsked {
   readonly requestId: RequestId;
   readonly userId: UserId;
   readonly deviceId: string | null;
+  /** Names this very try: one request that comes to several gateways has one place, and each of them a share in it. */
+  readonly share: string;
+}
+
+/** What `dropHolds` gives back. `share` null: the whole place, whoever has a share in it. */
+export interface HoldGivenBack {
+  readonly holder: string;
+  readonly sku: SkuKey;
+  readonly requestId: RequestId;
+  readonly share: string | null;
 }
 
 export interface Hold {
@@ -66,7 +76,7 @@ export function holderOf(kind: 'user' | 'device', id: string): string {
 export interface EntryBook {
   spend(sku: SkuKey, shown: readonly ShownNonce[], noncesMax: number): Promise<CallResult<readonly NonceUse[]>>;
   takeHolds(activityId: ActivityId, asked: readonly HoldAsked[], limits: HoldLimits): Promise<CallResult<readonly HoldReply[]>>;
-  dropHolds(activityId: ActivityId, places: readonly { readonly holder: string; readonly sku: SkuKey; readonly requestId: RequestId }[]): Promise<CallResult<number>>;
+  dropHolds(activityId: ActivityId, places: readonly HoldGivenBack[]): Promise<CallResult<number>>;
 }
 
 export function createEntryBook(connection: StockConnection, redisPrefix: string): EntryBook {
@@ -103,14 +113,14 @@ export function createEntryBook(connection: StockConnection, redisPrefix: string
       };
     },
     async takeHolds(activityId, asked, { perUser, perDevice, lastsMs }) {
-      const text = asked.map(({ sku, requestId, userId, deviceId }) => `${sku.skuId}/${requestId} ${userId} ${deviceId ?? '-'}`).join(' ');
+      const text = asked.map(({ sku, requestId, userId, deviceId, share }) => `${sku.skuId}/${requestId} ${userId} ${deviceId ?? '-'} ${share}`).join(' ');
       const result = await connection.script('take_holds', [holdsKey(redisPrefix, activityId)], [perUser, perDevice, lastsMs, text]);
       if (result.outcome !== 'done') return result;
       const [, now, ...decisions] = result.value;
       return { outcome: 'done', value: decisions.map((decision) => holdReply(activityId, decision, Number(now))) };
     },
     async dropHolds(activityId, places) {
-      const text = places.map(({ holder, sku, requestId }) => `${holder} ${sku.skuId}/${requestId}`).join(' ');
+      const text = places.map(({ holder, sku, requestId, share }) => `${holder} ${sku.skuId}/${requestId} ${share ?? '*'}`).join(' ');
       const result = await connection.script('drop_holds', [holdsKey(redisPrefix, activityId)], [text]);
       return result.outcome === 'done' ? { outcome: 'done', value: Number(result.value[1]) } : result;
     },

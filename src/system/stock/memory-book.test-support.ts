@@ -9,7 +9,11 @@ export interface MemoryBook extends EntryBook {
   holdsOf(holder: string): readonly string[];
 }
 
-type Held = Omit<Hold, 'ageMs'> & { readonly takenAtMs: number };
+type Held = Omit<Hold, 'ageMs'> & { readonly takenAtMs: number; readonly share: string };
+
+function placesIn(held: readonly Held[]): number {
+  return new Set(held.map(({ requestId }) => requestId)).size;
+}
 
 export function memoryBook(nowMs = 0): MemoryBook {
   const spent = new Map<string, string>();
@@ -30,7 +34,7 @@ export function memoryBook(nowMs = 0): MemoryBook {
     nowMs,
     away: null,
     calls,
-    holdsOf: (holder) => (holds.get(holder) ?? []).map(({ requestId }) => requestId),
+    holdsOf: (holder) => [...new Set((holds.get(holder) ?? []).map(({ requestId }) => requestId))],
     spend(_sku, shown, noncesMax) {
       calls.spend += 1;
       if (book.away !== null) return Promise.resolve({ outcome: book.away, reason: 'away' });
@@ -43,21 +47,22 @@ export function memoryBook(nowMs = 0): MemoryBook {
       const full = (whose: 'USER' | 'DEVICE', held: readonly Held[]): HoldReply => ({ kind: 'full', whose, holds: held.map(({ sku, requestId, takenAtMs }) => ({ sku, requestId, ageMs: book.nowMs - takenAtMs })) });
       return Promise.resolve({
         outcome: 'done',
-        value: asked.map(({ sku, requestId, userId, deviceId }): HoldReply => {
+        value: asked.map(({ sku, requestId, userId, deviceId, share }): HoldReply => {
           const [ofUser, ofDevice] = [left(`u:${userId}`), deviceId === null ? [] : left(`d:${deviceId}`)];
-          if (ofUser.some((hold) => hold.requestId === requestId)) return { kind: 'held' };
-          if (ofUser.length >= perUser) return full('USER', ofUser);
-          if (ofDevice.length >= perDevice) return full('DEVICE', ofDevice);
-          holds.set(`u:${userId}`, [...ofUser, { sku, requestId, takenAtMs: book.nowMs }]);
-          if (deviceId !== null) holds.set(`d:${deviceId}`, [...ofDevice, { sku, requestId, takenAtMs: book.nowMs }]);
-          return { kind: 'taken' };
+          const [had, deviceHad] = [ofUser, ofDevice].map((held) => held.some((hold) => hold.requestId === requestId));
+          if (had !== true && placesIn(ofUser) >= perUser) return full('USER', ofUser);
+          if (had !== true && deviceHad !== true && placesIn(ofDevice) >= perDevice) return full('DEVICE', ofDevice);
+          const taken = { sku, requestId, takenAtMs: book.nowMs, share };
+          holds.set(`u:${userId}`, [...ofUser, taken]);
+          if (deviceId !== null && (deviceHad === true || had !== true)) holds.set(`d:${deviceId}`, [...ofDevice, taken]);
+          return { kind: had === true ? 'held' : 'taken' };
         }),
       });
     },
     dropHolds(_activityId, places) {
       calls.drop += 1;
       if (book.away !== null) return Promise.resolve({ outcome: book.away, reason: 'away' });
-      for (const { holder, requestId } of places) holds.set(holder, (holds.get(holder) ?? []).filter((hold) => hold.requestId !== requestId));
+      for (const { holder, requestId, share } of places) holds.set(holder, (holds.get(holder) ?? []).filter((hold) => hold.requestId !== requestId || (share !== null && hold.share !== share)));
       return Promise.resolve({ outcome: 'done', value: places.length });
     },
   };

@@ -192,6 +192,17 @@ describe('layers', () => {
     expect(book.holdsOf('u:1')).toEqual(['r-1']);
   });
 
+  test.each([['P', ['r-1']], ['S', ['r-1']], ['O', ['r-1']], ['R', []], ['L', []]] as const)('a repeat that Redis knows as %s keeps its place while the unit is held', async (state, left) => {
+    const { funnel, book } = funnelOf({}, ['unpaid-holds', 'in-flight']);
+    const request = aRequest({ requestId: 'r-1', userId: '1' });
+    expect(said(await funnel.pass(request))).toBe('passed');
+    funnel.repeated(request, state);
+    funnel.leave(request);
+    await settled();
+    await settled();
+    expect(book.holdsOf('u:1')).toEqual(left);
+  });
+
   test.each(['permit', 'unpaid-holds'] as const)('the layer %s cannot be had without the book that all gateways share', (layer) => {
     const tuning = { ...DEFAULT_TUNING, funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, [layer]: true } } };
     const dependencies = {

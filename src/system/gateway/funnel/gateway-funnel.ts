@@ -3,6 +3,7 @@
  */
 import type { EntryState } from '../../../domain/funnel.js';
 import type { RoleConfig } from '../../../domain/role-config.js';
+import { RedisRecordState } from '../../../domain/status-codes.js';
 import type { SendOutcome } from '../../../domain/reason-codes.js';
 import type { RequestReader } from '../../ledger/ledger-port.js';
 import type { LogProducer } from '../../order-log/order-log-port.js';
@@ -162,10 +163,12 @@ export class GatewayFunnel {
     this.#holds?.accepted(request);
   }
 
-  /** Redis has shown the record of this very request. */
-  repeated({ sku, requestId, userId }: ValidReservation, epoch?: string): void {
+  /** Redis has shown the record of this very request, `state`. While its unit is held it needs its place, whoever reserved it: the place may be the one of this try alone. */
+  repeated(request: ValidReservation, state: RedisRecordState | null, epoch?: string): void {
+    const { sku, requestId, userId } = request;
     this.#known.add(sku.skuId, requestId, userId);
     if (epoch !== undefined) this.#marks.get(sku.skuId)?.accepted(epoch, requestId, userId);
+    if (state !== RedisRecordState.REJECTED && state !== RedisRecordState.RELEASED) this.#holds?.accepted(request);
   }
 
   /** How many requests of a SKU wait for the answer of Redis is asked here. */

@@ -7,7 +7,7 @@ import { memoryBook, type MemoryBook } from '../../stock/memory-book.test-suppor
 import { createRateLimit } from '../admission.js';
 import type { ValidReservation } from '../validate.js';
 import { aRequest, said } from './a-request.test-support.js';
-import { createUnpaidHolds } from './unpaid-holds.js';
+import { createUnpaidHolds, type UnpaidHolds } from './unpaid-holds.js';
 
 interface World {
   readonly book: MemoryBook;
@@ -17,6 +17,7 @@ interface World {
 }
 
 interface Gateway {
+  readonly holds: UnpaidHolds;
   enter(request: ValidReservation): Promise<string>;
   /** Enters and is accepted, or ends without a reservation. */
   visit(request: ValidReservation, reserved?: boolean): Promise<string>;
@@ -37,6 +38,7 @@ function world(lookupsPerSecond = 1_000): World {
     });
     const enter = async (request: ValidReservation): Promise<string> => said(await holds.pass(request));
     return {
+      holds,
       enter,
       async visit(request, reserved = true) {
         const verdict = await enter(request);
@@ -87,6 +89,40 @@ test('the same request is one hold however often and wherever it comes, and its 
   const { book, gateways: [one, other] } = world();
   expect(await one?.visit(from('r1', '1'))).toBe('passed');
   for (let time = 0; time < 3; time += 1) expect(await other?.visit(from('r1', '1'), false)).toBe('passed');
+  expect([book.holdsOf('u:1'), book.holdsOf('d:d')]).toEqual([['r1'], ['r1']]);
+});
+
+test.each([
+  ['the one that took the place reserves', [0], ['r1']],
+  ['the other one reserves', [1], ['r1']],
+  ['both have seen the reservation', [0, 1], ['r1']],
+  ['neither', [], []],
+])('the same request at two gateways at once, and %s', async (_name, reserving, left) => {
+  for (const leaving of [[0, 1], [1, 0]]) {
+    const { book, gateways } = world();
+    const tries = [from('r1', '1'), from('r1', '1')];
+    for (const [at, request] of tries.entries()) expect(await gateways[at]?.enter(request)).toBe('passed');
+    for (const at of leaving) {
+      const [gateway, request] = [gateways[at], tries[at]];
+      if (gateway === undefined || request === undefined) throw new Error('two gateways, two tries');
+      if (reserving.includes(at)) gateway.holds.accepted(request);
+      gateway.holds.leave(request);
+      await settled();
+    }
+    expect([book.holdsOf('u:1'), book.holdsOf('d:d')]).toEqual([left, left]);
+  }
+});
+
+test('a try whose place is not known gives only its own share back', async () => {
+  const { book, gateways: [one, other] } = world();
+  await one?.visit(from('r1', '1'));
+  const { takeHolds } = book;
+  book.takeHolds = async (...asked) => {
+    await takeHolds(...asked);
+    return { outcome: 'unknown', reason: 'cut' };
+  };
+  expect(await other?.enter(from('r1', '1'))).toBe('UNAVAILABLE');
+  await settled();
   expect([book.holdsOf('u:1'), book.holdsOf('d:d')]).toEqual([['r1'], ['r1']]);
 });
 

@@ -1,23 +1,25 @@
 /**
  * Limits how many unpaid units one user and one device hold (paper `004` §9: scalpers block stock without ever buying), counted by all gateways together in the book in
  * Redis: a request takes its place before it may reserve, and gives it back where it reserved nothing. Whoever is at his limit is refused at once, and his holds are then
- * looked up in PostgreSQL in the background: paid and ended ones no longer count at his next try. Without the book nobody new gets a place: fail closed.
+ * looked up in PostgreSQL in the background: paid and ended ones no longer count at his next try. The same request at two gateways at once has one place, and each of them a
+ * share in it: neither can give away the place that the other needs. Without the book nobody new gets a place: fail closed.
  */
 import type { FunnelTuning } from '../../../domain/funnel.js';
 import type { ActivityId } from '../../../domain/ids.js';
 import { OrderStatus, ReservationStatus } from '../../../domain/status-codes.js';
 import type { DurableRequestState, RequestReader } from '../../ledger/ledger-port.js';
 import { createCallBatcher } from '../../stock/call-batcher.js';
-import { holderOf, type EntryBook, type Hold, type HoldAsked } from '../../stock/entry-book.js';
+import { holderOf, type EntryBook, type Hold, type HoldAsked, type HoldGivenBack } from '../../stock/entry-book.js';
 import type { RateLimit } from '../admission.js';
 import { holdLimit, unavailable } from '../answers.js';
+import { freshId } from '../fresh-id.js';
 import type { ValidReservation } from '../validate.js';
 import type { FunnelLayer, LayerVerdict } from './layer.js';
 
 export interface UnpaidHolds extends FunnelLayer {
-  /** Told of every request that reserved, or may have: it keeps its place. */
+  /** Told of every request that reserved, may have, or has a live reservation: it keeps its place. */
   accepted(request: ValidReservation): void;
-  /** Told of every request that has come to its end here: a place that it took and does not need is given back. */
+  /** Told of every request that has come to its end here: a share that it does not need is given back. */
   leave(request: ValidReservation): void;
 }
 
@@ -34,17 +36,20 @@ export interface UnpaidHoldsOptions {
   readonly reservationLastsMs: number;
 }
 
-type Place = Parameters<EntryBook['dropHolds']>[1][number];
-
 /** Paid, or given back: the holder is free to take another. */
 function hasEnded({ reservationStatus, orderStatus }: DurableRequestState): boolean {
   if (orderStatus !== null) return orderStatus !== OrderStatus.CREATED && orderStatus !== OrderStatus.PAYING;
   return reservationStatus !== ReservationStatus.PENDING_DB && reservationStatus !== ReservationStatus.ORDERED;
 }
 
-function placesOf({ sku, requestId, userId, deviceId }: ValidReservation): Place[] {
-  const ofUser = { holder: holderOf('user', userId), sku, requestId };
-  return deviceId === null ? [ofUser] : [ofUser, { holder: holderOf('device', deviceId), sku, requestId }];
+function sharesOf({ sku, requestId, userId, deviceId }: ValidReservation, share: string): HoldGivenBack[] {
+  const ofUser = { holder: holderOf('user', userId), sku, requestId, share };
+  return deviceId === null ? [ofUser] : [ofUser, { holder: holderOf('device', deviceId), sku, requestId, share }];
+}
+
+/** The random end of a fresh id: shares of one place are few. */
+function freshShare(): string {
+  return freshId().slice(-12);
 }
 
 class Holds implements UnpaidHolds {
@@ -52,15 +57,15 @@ class Holds implements UnpaidHolds {
   readonly #options: UnpaidHoldsOptions;
   readonly #take;
   readonly #drop;
-  /** Requests in hand whose place was taken for them and is not needed yet. */
-  readonly #undecided = new WeakSet<ValidReservation>();
+  /** Requests in hand with their share in a place, as long as it is not known whether they need it. */
+  readonly #undecided = new WeakMap<ValidReservation, string>();
   readonly #looking = new Set<string>();
 
   constructor(options: UnpaidHoldsOptions) {
     this.#options = options;
     const { book, activityId, tuning, holdLastsMs } = options;
     this.#take = createCallBatcher((asked: readonly HoldAsked[]) => book.takeHolds(activityId, asked, { ...tuning, lastsMs: holdLastsMs }));
-    this.#drop = createCallBatcher(async (places: readonly Place[]) => {
+    this.#drop = createCallBatcher(async (places: readonly HoldGivenBack[]) => {
       const reply = await book.dropHolds(activityId, places);
       return reply.outcome === 'done' ? { outcome: 'done', value: places.map(() => true) } : reply;
     });
@@ -68,14 +73,17 @@ class Holds implements UnpaidHolds {
 
   async pass(request: ValidReservation): Promise<LayerVerdict> {
     const { sku, requestId, userId, deviceId } = request;
-    const reply = await this.#take({ sku, requestId, userId, deviceId });
+    const share = freshShare();
+    const reply = await this.#take({ sku, requestId, userId, deviceId, share });
     if (reply.outcome !== 'done') {
       // It may have been taken after all.
-      if (reply.outcome === 'unknown') this.#giveBack(placesOf(request));
+      if (reply.outcome === 'unknown') this.#giveBack(sharesOf(request, share));
       return unavailable(requestId);
     }
-    if (reply.value.kind === 'taken') this.#undecided.add(request);
-    if (reply.value.kind !== 'full') return null;
+    if (reply.value.kind !== 'full') {
+      this.#undecided.set(request, share);
+      return null;
+    }
     const { whose, holds } = reply.value;
     void this.#lookUp(whose === 'USER' ? holderOf('user', userId) : holderOf('device', deviceId ?? ''), holds);
     return holdLimit(requestId, whose);
@@ -86,12 +94,15 @@ class Holds implements UnpaidHolds {
   }
 
   leave(request: ValidReservation): void {
-    if (this.#undecided.delete(request)) this.#giveBack(placesOf(request));
+    const share = this.#undecided.get(request);
+    if (share === undefined) return;
+    this.#undecided.delete(request);
+    this.#giveBack(sharesOf(request, share));
   }
 
   /** Best effort: a place that stays taken by mistake is freed by a look-up when its holder comes back, or by its time. */
-  #giveBack(places: readonly Place[]): void {
-    for (const place of places) void this.#drop(place);
+  #giveBack(shares: readonly HoldGivenBack[]): void {
+    for (const share of shares) void this.#drop(share);
   }
 
   async #lookUp(holder: string, holds: readonly Hold[]): Promise<void> {
@@ -102,7 +113,7 @@ class Holds implements UnpaidHolds {
       const found = await this.#options.reader.lookup(sku, requestId);
       if (found.outcome !== 'done') continue;
       const over = found.state === null ? ageMs > this.#options.reservationLastsMs : hasEnded(found.state);
-      if (over) await this.#drop({ holder, sku, requestId });
+      if (over) await this.#drop({ holder, sku, requestId, share: null });
     }
     this.#looking.delete(holder);
   }
