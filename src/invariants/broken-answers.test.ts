@@ -31,6 +31,10 @@ const CASES: readonly BrokenWorld[] = [
     const telling = found(draft.history.tellings, (candidate) => candidate.code === 'RELEASED');
     telling.answeredUs = draft.run.clock.atStart.monoUs;
   } },
+  { wrong: 'told RELEASED while the money is on its way back', judge: 'honest-answers', world: REFUSED, claim: /reservation row is in state 30/, edit: (draft) => {
+    const { reservationId } = found(draft.history.tellings, (telling) => telling.code === 'RELEASED');
+    found(draft.postgres.reservations, (row) => row.reservationId === reservationId).status = 30;
+  } },
   { wrong: 'told REJECTED of a reservation that PostgreSQL has never refused', judge: 'honest-answers', world: REFUSED, claim: /never refused or released/, edit: (draft) => {
     const { reservationId } = found(draft.history.tellings, (telling) => telling.code === 'REJECTED');
     draft.postgres.reservations = draft.postgres.reservations.filter((row) => row.reservationId !== reservationId);

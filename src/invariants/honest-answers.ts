@@ -109,7 +109,8 @@ function orderCommit(facts: Facts, told: Acceptance): number | string | null {
   return commitHistoryOf(facts).orders.get(order.orderId)?.[0]?.transaction.committedAtUs ?? null;
 }
 
-const ENDS_TOLD_AS: Readonly<Record<'REJECTED' | 'RELEASED', readonly number[]>> = { REJECTED: [20, 50], RELEASED: [20, 30, 40, 50] };
+/** Not RELEASE_PENDING (30): the money is not back, and the unit is held. */
+const ENDS_TOLD_AS: Readonly<Record<'REJECTED' | 'RELEASED', readonly number[]>> = { REJECTED: [20, 50], RELEASED: [20, 40, 50] };
 
 function endCommit(facts: Facts, told: Acceptance): number | string | null {
   if (told.reservationId === null || (told.code !== 'REJECTED' && told.code !== 'RELEASED')) return null;

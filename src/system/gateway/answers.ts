@@ -125,13 +125,13 @@ export function stateOfRow(sku: SkuKey, state: DurableRequestState): GatewayAnsw
   const location = locationOf(sku, requestId);
   switch (state.reservationStatus) {
     case ReservationStatus.ORDERED:
+    // A refund has begun: until the money is back the unit is held, and Redis says ORDERED of it too.
+    case ReservationStatus.RELEASE_PENDING:
       return answerOf({ code: AnswerCode.ORDERED, requestId, reservationId, orderId }, location);
     case ReservationStatus.REJECTED:
       return answerOf({ code: AnswerCode.REJECTED, requestId, reservationId, reason: state.failureCode }, location);
     case ReservationStatus.RELEASED:
     case ReservationStatus.EXPIRED:
-    // The end is durable; only the unit is still on its way back.
-    case ReservationStatus.RELEASE_PENDING:
       return answerOf({ code: AnswerCode.RELEASED, requestId, reservationId, orderId, reason: state.failureCode }, location);
     default:
       return answerOf({ code: AnswerCode.QUEUED, requestId, reservationId, retryAfterMs: POLL_AFTER_MS }, location, 200);

@@ -201,7 +201,7 @@ const queried: readonly (readonly [string, World, { status: number; code: string
   ['only in PostgreSQL', { durable: row({}) }, { status: 200, code: 'ORDERED', orderId: '900' }],
   ['somebody else\'s in PostgreSQL', { durable: row({ userId: '43' }) }, { status: 403, code: 'FORBIDDEN', reservationId: null, orderId: null }],
   ['rejected in PostgreSQL', { durable: row({ reservationStatus: 20, failureCode: 'REJECTED_EXPIRED', orderId: null }) }, { status: 200, code: 'REJECTED', reason: 'REJECTED_EXPIRED' }],
-  ['being released', { durable: row({ reservationStatus: 30 }) }, { status: 200, code: 'RELEASED' }],
+  ['being refunded', { durable: row({ reservationStatus: 30, orderStatus: 60 }) }, { status: 200, code: 'ORDERED', orderId: '900' }],
   ['released', { durable: row({ reservationStatus: 40 }) }, { status: 200, code: 'RELEASED' }],
   ['closed without an order', { durable: row({ reservationStatus: 50, orderId: null }) }, { status: 200, code: 'RELEASED' }],
   ['under way in PostgreSQL', { durable: row({ reservationStatus: 0, orderId: null }) }, { status: 200, code: 'QUEUED' }],
