@@ -6,7 +6,7 @@
 
   ARGV[1] token of the reconciler's lease: a whole number that rises with each new holder
 
-  Reply: { 'PAUSED' }, or { 'FENCED' } when a newer holder has begun.
+  Reply: { 'PAUSED' }, or { 'FENCED' } when a newer holder has begun, finished or not.
 ]]
 local holder = tonumber(redis.call('HGET', KEYS[1], 'rebuildToken') or '0')
 if holder > tonumber(ARGV[1]) then return { 'FENCED' } end

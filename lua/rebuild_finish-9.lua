@@ -1,6 +1,7 @@
 --[[
   Puts the rebuilt keys in the place of the live ones and ends the pause in a new epoch, all at once. The whole stock is held back at first;
-  lua/rebuild_release-2.lua lets it go in steps, so that the end of the pause is no second flood (paper 004 §13, item 8).
+  lua/rebuild_release-2.lua lets it go in steps, so that the end of the pause is no second flood (paper 004 §13, item 8). The token stays in meta: a
+  reconciler that led before this one and wakes up only now must not pause the SKU again.
 
   KEYS[1] stock   KEYS[2] meta   KEYS[3] requests   KEYS[4] users   KEYS[5] pending   KEYS[6] adjustments
   KEYS[7] new requests   KEYS[8] new users   KEYS[9] new pending
@@ -23,6 +24,5 @@ if call('EXISTS', KEYS[9]) == 1 then call('RENAME', KEYS[9], KEYS[5]) end
 call('UNLINK', KEYS[6])
 call('SET', KEYS[1], '0')
 local run_id = string.match(call('INFO', 'server'), 'run_id:(%x+)')
-call('HDEL', KEYS[2], 'rebuildToken')
 call('HSET', KEYS[2], 'epoch', ARGV[3], 'runId', run_id, 'heldBack', ARGV[2], unpack(ARGV, 4))
 return { 'DONE', run_id }

@@ -75,6 +75,8 @@ function resultOf(once: OnceOutcome): Reconciled {
       throw new LabError('STACK_GONE', 'a store did not answer, so there was nothing to compare', 'see the lines above; `seckill-lab doctor` checks the machine');
     case 'another-leads':
       throw new LabError('SYSTEM_NOT_READY', 'a reconciler of the system is running and makes the repairs itself', 'leave --repair out, or stop that role');
+    case 'lease-lost':
+      throw new LabError('SYSTEM_NOT_READY', `the lead was lost after ${String(once.applied)} repairs: a reconciler of the system has taken it, or PostgreSQL was away`, 'leave --repair out, or stop that role; then try again');
     case 'needs-rebuild':
       throw new LabError('SYSTEM_NOT_READY', `Redis cannot be compared: ${once.mirror.verdict === 'rebuild' ? once.mirror.cause : once.mirror.verdict}`, 'start the role reconciler: it rebuilds Redis from durable facts');
   }

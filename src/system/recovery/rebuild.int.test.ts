@@ -114,6 +114,8 @@ test('survivors that were never sent become orders, events wait and are not lost
   expect(await world.redis.hlen(world.keys.requests)).toBe(3);
   expect(await world.redis.get(world.keys.stock)).toBe('17');
   // The first holder wakes up: fenced.
+  expect(await world.tools.mirror.rebuildBegin(SKU, token)).toEqual({ outcome: 'done', value: 'fenced' });
+  expect(await world.redis.hget(world.keys.meta, 'status')).toBe('open');
   expect(await world.tools.mirror.rebuildPage(SKU, token, { records: [['late', 'written']], users: [], pending: [] })).toEqual({ outcome: 'done', value: 'fenced' });
   expect(await world.tools.mirror.rebuildFinish(SKU, token, 20, { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', status: 'open', epoch: '9' })).toEqual({ outcome: 'done', value: 'fenced' });
   await world.stop('reconciler');

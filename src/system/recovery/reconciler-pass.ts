@@ -21,6 +21,8 @@ export interface RepairTools {
   readonly ordersTopic: string;
   readonly surroundings: RoleSurroundings;
   readonly recorders: ReconcilerRecorders;
+  /** Renews the lease; false: it is another's now, or nobody knows. */
+  holdsLease(token: number): Promise<boolean>;
 }
 
 /** What one look found, to be held against the next. */
@@ -43,20 +45,31 @@ export function agreed(earlier: Suspects | null, later: Suspects, graceMs: numbe
 /** One page of repairs is as much as one statement writes down. */
 const PAGE_SIZE = 500;
 
-/** Makes the repairs; the number that changed something. Stops at the first store that is away; the rest is found again. */
-export async function repairAll(tools: RepairTools, sku: SkuKey, epoch: number, token: number, differences: readonly Difference[]): Promise<number> {
+export interface Repaired {
+  /** Repairs that changed something. */
+  readonly applied: number;
+  /** The lease was lost: what is left is for its new holder. */
+  readonly leaseLost: boolean;
+}
+
+/**
+ * Makes the repairs. Stops at the first store that is away; the rest is found again. The lease is renewed before every page: looks may take longer than it lasts, and
+ * without it nothing is written down.
+ */
+export async function repairAll(tools: RepairTools, sku: SkuKey, epoch: number, token: number, differences: readonly Difference[]): Promise<Repaired> {
   // First what takes units out of the stock: in between there may be too few on sale, never too many.
   const ordered = [...differences].sort((one, other) => deltaOf(one) - deltaOf(other));
   let applied = 0;
   for (let start = 0; start < ordered.length; start += PAGE_SIZE) {
+    if (!(await tools.holdsLease(token))) return { applied, leaseLost: true };
     const page = ordered.slice(start, start + PAGE_SIZE);
     const planned = await tools.store.plan(sku, epoch, token, page);
-    if (planned === null) return applied;
+    if (planned === null) return { applied, leaseLost: false };
     const done = await carryOut(tools, sku, planned);
-    if (done === null) return applied;
+    if (done === null) return { applied, leaseLost: false };
     applied += done;
   }
-  return applied;
+  return { applied, leaseLost: false };
 }
 
 /** Finishes what an earlier pass, or another reconciler, had planned. False: a store is away, and no look would be worth anything. */

@@ -86,13 +86,14 @@ class ReconcilerLoop {
     this.#config = config;
     this.#surroundings = surroundings;
     this.#recorders = reconcilerRecorders(deps.metrics);
-    this.#repairs = { mirror, store, producer, ordersTopic: config.namespace.ordersTopic, surroundings, recorders: this.#recorders };
+    const holdsLease = async (token: number): Promise<boolean> => (await store.lease(tuning.leaseMs)) === token;
+    this.#repairs = { mirror, store, producer, ordersTopic: config.namespace.ordersTopic, surroundings, recorders: this.#recorders, holdsLease };
     this.#rebuilds = {
       mirror, store, reader, surroundings, tuning,
       inFlightMs: sendBudgetMs + reserveTimeoutMs,
       pause: (ms) => this.#pause(ms),
       stopping: () => this.#stopped,
-      holdsLease: async (token) => (await store.lease(tuning.leaseMs)) === token,
+      holdsLease,
     };
     this.#reopening = createReopening({ mirror, reader, tuning });
     this.#skus = config.skuIds.map((skuId) => ({ sku: { activityId: config.activityId, skuId }, suspects: null, nextLookAtMs: 0 }));
@@ -175,9 +176,10 @@ class ReconcilerLoop {
     if (differences.length === 0) return true;
     await this.#surroundings.observer.reached('reconciler.after-diff', differences.slice(0, 64).map(({ subject }) => subject));
     if (!repairs) return true;
-    const applied = await repairAll(this.#repairs, state.sku, later.epoch, token, differences);
-    // Nothing that was seen before a repair says anything about after it.
-    if (applied > 0) state.suspects = null;
+    const { applied, leaseLost } = await repairAll(this.#repairs, state.sku, later.epoch, token, differences);
+    if (leaseLost) this.#surroundings.log('warn', 'the lease was lost before all repairs were made; its new holder finds the rest', { skuId: state.sku.skuId, applied });
+    // Nothing that was seen before a repair, or before another led, says anything about after it.
+    if (applied > 0 || leaseLost) state.suspects = null;
     return true;
   }
 

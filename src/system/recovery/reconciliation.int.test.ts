@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';
 
-import { ReconciliationCase, SKU } from './reconciliation-case.test-support.js';
+import { reconcileOnce } from './reconcile-once.js';
+import { GRACE_MS, ReconciliationCase, SKU } from './reconciliation-case.test-support.js';
 import type { DifferenceKind } from '../../domain/reconciliation.js';
 import { packRecord, unpackRecord } from '../stock/record-codec.js';
 import type { StockRecord } from '../stock/stock-port.js';
@@ -191,6 +192,26 @@ test('a holder that lost its lease plans nothing, and a repair planned against w
   await world.tools.store.freeLease();
   await world.reconcile(true);
   expect(await world.count(`SELECT count(*)::int AS n FROM reconciliation_adjustment WHERE status = 20 AND outcome = 'changed'`)).toBe(1);
+});
+
+test('a lease that is shorter than the wait between two looks is renewed, and the repair is made', async () => {
+  await using world = await ReconciliationCase.open({ stock: 10 });
+  await world.ordersFor(1);
+  await world.redis.hdel(world.keys.users, '1');
+  const once = await reconcileOnce({ ...world.tools, leaseMs: GRACE_MS / 2 }, SKU, { repair: true, graceMs: GRACE_MS });
+  expect(once).toMatchObject({ outcome: 'looked', result: { found: [{ kind: 'user-mark-missing' }], left: [], applied: 1 } });
+});
+
+test('a lease that another takes between look and repair is told, and nothing is repaired', async () => {
+  await using world = await ReconciliationCase.open({ stock: 10 });
+  await world.ordersFor(1);
+  await world.redis.hdel(world.keys.users, '1');
+  const reached = async (): Promise<void> => {
+    await world.pg.query(`UPDATE reconciler_lease SET holder = 'another', token = token + 1, expires_at = now() + interval '1 minute'`);
+  };
+  const surroundings = { ...world.tools.surroundings, observer: { reached } };
+  expect(await reconcileOnce({ ...world.tools, surroundings }, SKU, { repair: true, graceMs: GRACE_MS })).toEqual({ outcome: 'lease-lost', applied: 0 });
+  expect(await world.count('SELECT count(*)::int AS n FROM reconciliation_adjustment')).toBe(0);
 });
 
 test('under live traffic nothing is repaired that was only on its way', async () => {
