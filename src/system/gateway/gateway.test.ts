@@ -68,7 +68,7 @@ function gatewayIn(world: World) {
     ready: () => Promise.resolve(true),
     close: () => Promise.resolve(),
   };
-  const config = { activityId: SKU.activityId, skuIds: [SKU.skuId], tuning: DEFAULT_TUNING, namespace: { ordersTopic: 'orders' } };
+  const config = { activityId: SKU.activityId, skuIds: [SKU.skuId], tuning: { ...DEFAULT_TUNING, maxInFlight: world.maxInFlight ?? DEFAULT_TUNING.maxInFlight }, namespace: { ordersTopic: 'orders' } };
   const observer = { reached: (step: StepName, ids: readonly string[]) => void steps.push([step, ids]) };
   const submit = createSubmit({
     stock, producer, admission: createAdmission(world.maxInFlight ?? 10), config, surroundings: { clock: { nowMs: () => NOW_MS }, observer, log: () => undefined },
@@ -159,6 +159,27 @@ describe('submit', () => {
       await gateway.submit({ ...RAW, ...raw });
       expect((await gateway.submit({ ...RAW, ...raw })).answer.code).not.toBe('LIMITED');
     }
+  });
+
+  test('a winner who hammers his own id does not fill the line in front of Redis: others are served, and he hears his state each time', async () => {
+    let open = (): void => undefined;
+    let slow: Promise<void> = Promise.resolve();
+    const gateway = gatewayIn({
+      maxInFlight: 10,
+      reserve: async (requests) => {
+        await slow;
+        return { outcome: 'done', decisions: requests.map((request) => ({ code: gateway.reserved.some((other) => other !== request && other.requestId === request.requestId) ? 'REPEATED' : 'RESERVED', record: recordOf(request), stockLeft: 1 })) };
+      },
+    });
+    expect((await gateway.submit(RAW)).answer.code).toBe('QUEUED');
+    slow = new Promise((resolve) => { open = resolve; });
+    const repeats = Array.from({ length: 1_000 }, async () => gateway.submit(RAW));
+    const others = Array.from({ length: 9 }, async (_value, index) => gateway.submit({ ...RAW, requestId: `o-${String(index)}`, userId: String(100 + index) }));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    open();
+    expect(new Set((await Promise.all(others)).map(({ answer }) => answer.code))).toEqual(new Set(['QUEUED']));
+    expect(new Set((await Promise.all(repeats)).map(({ httpStatus, answer }) => `${String(httpStatus)} ${answer.code}`))).toEqual(new Set(['200 QUEUED_PENDING_MESSAGE']));
+    expect(gateway.reserved.filter(({ requestId }) => requestId === 'r-1')).toHaveLength(3);
   });
 
   test('a mark that hangs does not hold the answer', async () => {

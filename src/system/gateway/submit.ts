@@ -22,6 +22,7 @@ import { openFunnel } from './funnel/open-funnel.js';
 import { createPatience, type Patience } from './patience.js';
 import { freshId } from './fresh-id.js';
 import { createSentMarker } from './sent-marker.js';
+import { createSharedAnswers } from './shared-answers.js';
 import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';
 
 /** Decides one request; what needs no waiting comes without a promise. Never rejects for an operating failure. */
@@ -70,6 +71,7 @@ class Submission implements Submitter {
   readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
   readonly #patience: Patience;
   readonly #announces: boolean;
+  readonly #shareRepeats = createSharedAnswers();
 
   constructor(deps: SubmitDependencies) {
     const { stock, config, surroundings: { clock, observer } } = deps;
@@ -101,7 +103,11 @@ class Submission implements Submitter {
   decide(value: ValidReservation): GatewayAnswer | Promise<GatewayAnswer> {
     const batcher = this.#batcherOf(value.sku);
     if (batcher === undefined) return answers.notFound();
-    if (this.#funnel.isKnown(value)) return this.#admitted(value, batcher);
+    if (this.#funnel.isKnown(value)) {
+      const { sku: { skuId }, requestId, userId, payloadHash } = value;
+      const shared = this.#shareRepeats(`${skuId} ${requestId} ${userId}`, payloadHash, () => this.#admitted(value, batcher));
+      if (shared !== null) return shared;
+    }
     const verdict = this.#funnel.pass(value);
     if (verdict instanceof Promise) return verdict.then((later) => later ?? this.#inHand(value, batcher));
     return verdict ?? this.#inHand(value, batcher);
