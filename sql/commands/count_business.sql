@@ -13,4 +13,7 @@ SELECT coalesce((SELECT jsonb_object_agg(status, units) FROM (SELECT status, cou
           FROM event_outbox WHERE status IN (0, 10, 30) AND available_at <= statement_timestamp()) AS outbox_oldest_seconds,
        (SELECT count(*)::int FROM compensation_task WHERE status IN (0, 10, 30)) AS compensations_pending,
        (SELECT count(*)::int FROM compensation_task WHERE status = 40) AS compensations_dead,
-       (SELECT count(*)::int FROM unmatched_payment WHERE status = 0) AS unmatched_payments
+       (SELECT count(*)::int FROM unmatched_payment WHERE status = 0) AS unmatched_payments,
+       -- Asked about ten times and more. A payment that the channel does not know is no riddle while its order can still be paid.
+       (SELECT count(*)::int FROM payment_record AS p JOIN orders AS o ON o.order_id = p.order_id
+         WHERE p.status IN (0, 10) AND p.next_query_at IS NOT NULL AND p.query_count >= 10 AND (p.status = 10 OR o.status NOT IN (10, 20))) AS unresolved_payments

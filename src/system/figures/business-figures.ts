@@ -19,6 +19,7 @@ export interface BusinessCounts {
   readonly compensations_pending: number;
   readonly compensations_dead: number;
   readonly unmatched_payments: number;
+  readonly unresolved_payments: number;
 }
 
 const HOLDING: readonly number[] = [OrderStatus.CREATED, OrderStatus.PAYING, OrderStatus.PAID, OrderStatus.REFUND_PENDING];
@@ -56,6 +57,7 @@ export function businessGauges(metrics: RoleMetrics, config: Pick<RoleConfig, 's
   const pending = metrics.gauge('compensation_pending_count', 'Compensations not yet done');
   const dead = metrics.gauge('compensation_dead_count', 'Compensations given up, left to a human');
   const unmatched = metrics.gauge('payment_unmatched_count', 'Payments that fit no order, left to a human');
+  const unresolved = metrics.gauge('payment_unresolved_count', 'Payments whose end the channel has not told after ten questions; it is asked on');
   const manual = metrics.gauge('reservation_manual_required', 'Reservations that wait for a human');
   const oldest = metrics.gauge('outbox_oldest_age', 'Seconds that the most overdue event of the Outbox has waited to be sent');
   const orders = named(OrderStatus).map(([status, code]) => [metrics.gauge('postgres_orders_count', 'Orders by state', { status }), code] as const);
@@ -69,6 +71,7 @@ export function businessGauges(metrics: RoleMetrics, config: Pick<RoleConfig, 's
     pending.set(counts.compensations_pending);
     dead.set(counts.compensations_dead);
     unmatched.set(counts.unmatched_payments);
+    unresolved.set(counts.unresolved_payments);
     manual.set(counts.manual);
     oldest.set(Math.max(0, counts.outbox_oldest_seconds ?? 0));
     for (const [gauge, code] of orders) gauge.set(sumOf(counts.orders, [code]));

@@ -9,7 +9,7 @@ import { startRedisFigures } from './redis-figures.js';
 
 const books: BusinessCounts = {
   orders: { 10: 3, 30: 2, 40: 4 }, tokens: { 0: 90, 10: 3, 20: 2, 30: 5 }, row_total: 100, row_available: 91, planned: 100, restocks: true, manual: 1,
-  outbox: { 0: 7, 40: 1 }, outbox_oldest_seconds: 2.5, compensations_pending: 6, compensations_dead: 0, unmatched_payments: 2,
+  outbox: { 0: 7, 40: 1 }, outbox_oldest_seconds: 2.5, compensations_pending: 6, compensations_dead: 0, unmatched_payments: 2, unresolved_payments: 1,
 };
 
 test('the token allocator: every unit is there, and held units are those of live orders', () => {

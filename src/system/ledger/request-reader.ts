@@ -48,7 +48,7 @@ export function createRequestReader(config: RoleConfig, surroundings: RoleSurrou
     },
     async unitsMayReturn(sku) {
       try {
-        const { rows } = await pool.query<{ may_return: boolean }>({ ...returns, values: [sku.activityId, sku.skuId] });
+        const { rows } = await pool.query<{ may_return: boolean }>({ ...returns, values: [sku.activityId, sku.skuId, config.strategies.allocator] });
         return rows[0]?.may_return ?? null;
       } catch {
         return null;

@@ -20,7 +20,7 @@ export const COMMAND_NAMES = [
   'request_order_refund', 'close_refunded_order', 'advance_reservation', 'hold_reservation_for_refund', 'release_reservations',
   'sell_tokens', 'restock_tokens', 'withdraw_tokens', 'release_row_stock', 'insert_ledger_releases', 'insert_ledger_sale',
   'insert_payment', 'find_payment_by_trade', 'find_payments_of_order', 'load_payment', 'settle_payment', 'turn_payment_back', 'fail_payment',
-  'mark_payment_unknown', 'request_payment_refund', 'refund_payment', 'claim_payment_queries',
+  'mark_payment_unknown', 'request_payment_refund', 'refund_payment', 'claim_payment_queries', 'end_payment_queries',
   'insert_payment_callback', 'find_payment_callback', 'find_contradicting_callback', 'set_payment_callback_result', 'insert_unmatched_payment',
   'insert_compensation', 'claim_compensations', 'recover_compensation_leases', 'finish_compensations', 'retry_compensations', 'count_compensations',
   'count_business', 'read_server_figures', 'read_table_figures',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { createRetentionStore } from '../recovery/retention-store.js';
-import { answerOf, callbackFor, expectBalanced, openLife } from './life-case.test-support.js';
+import { answerOf, callbackFor, codeOf, expectBalanced, openLife, PRICE, type LifeCase } from './life-case.test-support.js';
 
 test('a callback that comes again after its archiving is known by its trade, and is archived again', async () => {
   await using fresh = await openLife({ stock: 3 });
@@ -34,3 +34,37 @@ test('a callback that comes again after its archiving is known by its trade, and
   expect(await archived()).toBe(7);
   await expectBalanced(fresh);
 });
+
+test.each([
+  ['of another amount', { amount: PRICE + 1 }, 'CONTRADICTION'],
+  ['in another currency', { currency: 'USD' }, 'CONTRADICTION'],
+  ['for an order that nobody knows', { orderId: '1000000007' }, 'UNMATCHED'],
+] as const)('a trade that has paid, and whose callback is in the archive, is told again %s: it is not booked twice', async (_name, change, code) => {
+  await using fresh = await openLife({ stock: 1 });
+  const { orderId } = await fresh.order();
+  const money = callbackFor(orderId);
+  expect(await codeOf(fresh.life.takeCallback(money))).toBe('PAID');
+  await archiveAll(fresh);
+  expect(await codeOf(fresh.life.takeCallback({ ...money, callbackId: 'later', ...change }))).toBe(code);
+  expect(await fresh.ledger.count('unmatched_payment', "reason <> 'TRADE_OF_ANOTHER_ORDER'")).toBe(0);
+  await expectBalanced(fresh);
+});
+
+test('money that lies with the unmatched, told again rightly after its callback went to the archive, does not pay as well', async () => {
+  await using fresh = await openLife({ stock: 1 });
+  const { orderId } = await fresh.order();
+  const wrong = callbackFor(orderId, { amount: PRICE - 1 });
+  expect(await codeOf(fresh.life.takeCallback(wrong))).toBe('UNMATCHED');
+  await archiveAll(fresh);
+  expect(answerOf(await fresh.life.takeCallback({ ...wrong, callbackId: 'later', amount: PRICE }))).toMatchObject({ code: 'CONTRADICTION', reason: 'TRADE_TOLD_DIFFERENTLY' });
+  expect([await fresh.ledger.count('payment_record', 'status = 20'), await fresh.ledger.count('unmatched_payment')]).toEqual([0, 1]);
+  await expectBalanced(fresh);
+});
+
+async function archiveAll(fresh: LifeCase): Promise<void> {
+  const retention = createRetentionStore(fresh.ledger.configFor({ instance: 'retention-1' }), fresh.ledger.surroundings());
+  fresh.ledger.closeAtEnd(() => retention.close());
+  await fresh.ledger.client.query("update payment_callback set received_at = now() - interval '1 hour'");
+  expect(await retention.archiveCallbacks(1_800_000, 100)).toBeGreaterThan(0);
+  expect(await fresh.ledger.count('payment_callback')).toBe(0);
+}

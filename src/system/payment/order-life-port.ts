@@ -32,8 +32,8 @@ export interface PaymentQuestion {
   readonly paymentId: string;
   readonly orderId: OrderId;
   readonly provider: string;
-  /** There will be no further question by itself. */
-  readonly isLast: boolean;
+  /** Times that the channel has been asked, this one included. */
+  readonly askedTimes: number;
 }
 
 export interface RefundablePayment {
@@ -57,6 +57,8 @@ export interface OrderLife {
   markUnknown(paymentId: string): Promise<LifeOutcome<null>>;
   /** At most `limit` open payments that are due to be asked about; each comes again only after its wait. */
   claimQuestions(limit: number): Promise<LifeOutcome<readonly PaymentQuestion[]>>;
+  /** The channel has never heard of the payment; true: it is not asked about any more, since its order has long not been payable. */
+  endQuestions(paymentId: string): Promise<LifeOutcome<boolean>>;
   /** Cancels those of the orders that are unpaid and whose time is over by PostgreSQL's clock; the others are left as they are. */
   closeExpired(orderIds: readonly OrderId[]): Promise<LifeOutcome<readonly ClosedOrder[]>>;
   /** Unpaid orders whose time has been over for longer than `graceMs`, oldest first. */

@@ -22,9 +22,8 @@ import { takeCallback } from './take-callback.js';
 const ATTEMPT_LIMIT = 6;
 /** An HTTP request and a consumer's heartbeat both wait for the end of the tries. */
 const RETRY_BUDGET_MS = 2_000;
-/** Questions double their wait up to this, and after the last one a human is needed. */
+/** Questions double their wait up to this. */
 const QUERY_WAIT_LIMIT_FACTOR = 16;
-const QUERY_LIMIT = 30;
 
 export interface OrderLifeOverrides {
   readonly statements?: Statements;
@@ -86,19 +85,20 @@ interface QuestionRow {
   readonly payment_id: string;
   readonly order_id: string;
   readonly provider: string;
-  readonly is_last: boolean;
+  readonly query_count: number;
 }
 
-function questionsOf(run: Run, waitMs: number): Pick<OrderLife, 'markUnknown' | 'claimQuestions' | 'loadPayment'> {
+function questionsOf(run: Run, waitMs: number): Pick<OrderLife, 'markUnknown' | 'claimQuestions' | 'endQuestions' | 'loadPayment'> {
   return {
     markUnknown: (paymentId) => run(async (transaction) => {
       await transaction.run('mark_payment_unknown', [paymentId]);
       return null;
     }),
     claimQuestions: (limit) => run(async (transaction) => {
-      const { rows } = await transaction.run<QuestionRow>('claim_payment_queries', [limit, waitMs, waitMs * QUERY_WAIT_LIMIT_FACTOR, QUERY_LIMIT]);
-      return rows.map((row): PaymentQuestion => ({ paymentId: row.payment_id, orderId: row.order_id, provider: row.provider, isLast: row.is_last }));
+      const { rows } = await transaction.run<QuestionRow>('claim_payment_queries', [limit, waitMs, waitMs * QUERY_WAIT_LIMIT_FACTOR]);
+      return rows.map((row): PaymentQuestion => ({ paymentId: row.payment_id, orderId: row.order_id, provider: row.provider, askedTimes: row.query_count }));
     }),
+    endQuestions: (paymentId) => run(async (transaction) => (await transaction.run('end_payment_queries', [paymentId, waitMs * QUERY_WAIT_LIMIT_FACTOR])).count > 0),
     loadPayment: (paymentId) => run((transaction) => loadPayment(transaction, paymentId)),
   };
 }

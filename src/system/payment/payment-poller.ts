@@ -1,6 +1,7 @@
 /**
  * Payments whose end is not known are asked for at the channel: a callback may never come. What the channel answers goes the same way as a callback;
- * what it does not answer makes the payment UNKNOWN, and it is asked again. Nothing is ever undone or paid twice by asking.
+ * what it does not answer makes the payment UNKNOWN, and it is asked again, until its end is known or it is sure that nobody paid. Nothing is ever undone or
+ * paid twice by asking.
  */
 import type { RoleSurroundings } from '../role.js';
 import type { ChannelState, PaymentChannel } from './payment-channel-port.js';
@@ -16,6 +17,9 @@ export interface PollerTools {
 /** Few at once: the channel is slow at worst, and a payment that waits a little longer harms nobody. */
 const PAGE_SIZE = 16;
 
+/** After each so many questions a human is told. `count_business.sql` counts payments from there on. */
+const UNRESOLVED_AFTER_QUESTIONS = 10;
+
 /** Asks about one page; true when there may be more. */
 export async function askAboutPayments(tools: PollerTools): Promise<boolean> {
   const due = await tools.life.claimQuestions(PAGE_SIZE);
@@ -25,17 +29,24 @@ export async function askAboutPayments(tools: PollerTools): Promise<boolean> {
 }
 
 async function askAbout(question: PaymentQuestion, { life, channel, log, onAsked }: PollerTools): Promise<void> {
-  const { paymentId, provider, isLast } = question;
+  const { paymentId, provider, askedTimes } = question;
   const state = await channel.query(provider, paymentId);
   onAsked(state.outcome);
-  if (state.outcome === 'never-heard') return;
+  if (state.outcome === 'never-heard') {
+    const ended = await life.endQuestions(paymentId);
+    if (ended.outcome === 'done' && ended.value) log('info', 'the channel never heard of a payment whose order has ended: nobody paid', { paymentId, orderId: question.orderId });
+    return;
+  }
   if (state.outcome === 'no-answer' || state.status === 'PENDING') {
     await life.markUnknown(paymentId);
-    if (isLast) log('error', 'a payment stays unknown: a human has to ask the channel', { paymentId, orderId: question.orderId });
+    if (askedTimes % UNRESOLVED_AFTER_QUESTIONS === 0) log('error', 'a payment stays unknown: a human has to ask the channel', { paymentId, orderId: question.orderId, askedTimes });
     return;
   }
   const { status, tradeNo, orderId, amount, currency } = state;
   // The answer to a question has no callback id of the channel's; the trade and what was said of it is what a repeat has in common.
   const end = await life.takeCallback({ provider, callbackId: `query:${status}:${tradeNo}`, tradeNo, orderId, paymentId, amount, currency, status });
   if (end.outcome !== 'done') log('warn', 'the channel\'s answer could not be written down; it will be asked again', { paymentId, reason: end.reason });
+  else if (!end.value.repeated && (end.value.code === 'CONTRADICTION' || end.value.code === 'UNMATCHED')) {
+    log('error', 'what the channel answers fits no order as it should', { paymentId, orderId, tradeNo, code: end.value.code, reason: end.value.reason });
+  }
 }

@@ -25,7 +25,7 @@ const record = (name: string) => (...args: unknown[]): Promise<LifeOutcome<never
 };
 const life = {
   look: record('look'), startPaying: record('startPaying'), cancel: record('cancel'), requestRefund: record('requestRefund'), takeCallback: record('takeCallback'),
-  markUnknown: record('markUnknown'), claimQuestions: record('claimQuestions'), closeExpired: record('closeExpired'), findExpired: record('findExpired'),
+  markUnknown: record('markUnknown'), claimQuestions: record('claimQuestions'), endQuestions: record('endQuestions'), closeExpired: record('closeExpired'), findExpired: record('findExpired'),
   loadPayment: record('loadPayment'), completeRefund: record('completeRefund'), ready: () => Promise.resolve(true), close: () => Promise.resolve(),
 };
 

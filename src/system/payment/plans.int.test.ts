@@ -14,6 +14,7 @@ const INDEX_OF: Readonly<Partial<Record<CommandName, readonly [index: string, va
   find_payment_by_trade: ['uq_payment_provider_trade', "'fake', 't'"],
   find_payment_callback: ['pk_payment_callback', "'fake', 'c'"],
   find_contradicting_callback: ['idx_callback_trade', "'fake', 't', '1', 1, 'CNY'"],
+  end_payment_queries: ['payment_record_pkey', "'00000000-0000-0000-0000-000000000000', 1"],
 };
 
 test('statements of a payment are planned by their key on empty tables', async () => {

@@ -18,7 +18,7 @@ export async function takeCallback(transaction: Transaction, callback: PaymentCa
   const kept = await transaction.run('insert_payment_callback', [provider, callbackId, tradeNo, orderId, amount, currency, status]);
   if (kept.count === 0) return answerOfRepeat(transaction, callback);
   const locked = isPositiveInt8(orderId) ? (await lockOrders(transaction, [orderId])).get(orderId) : undefined;
-  const answer = locked === undefined ? await unmatched(transaction, callback, 'UNKNOWN_ORDER') : await decide(transaction, locked, callback, parts);
+  const answer = locked === undefined ? await ofUnknownOrder(transaction, callback) : await decide(transaction, locked, callback, parts);
   await transaction.run('set_payment_callback_result', [provider, callbackId, answer.code, answer.reason, answer.paymentId]);
   await parts.announce('payment.before-commit', [locked?.reservationId ?? callbackId]);
   return answer;
@@ -53,10 +53,16 @@ async function unmatched(transaction: Transaction, callback: PaymentCallback, re
   return lifeAnswer({ code: 'UNMATCHED', orderId, orderStatus, reason });
 }
 
+/** A trade that stands as the payment of an order is not kept as money a second time, whatever order is told now. */
+async function ofUnknownOrder(transaction: Transaction, callback: PaymentCallback): Promise<LifeAnswer> {
+  const owner = await transaction.run('find_payment_by_trade', [callback.provider, callback.tradeNo]);
+  return unmatched(transaction, callback, owner.count > 0 ? 'TRADE_OF_ANOTHER_ORDER' : 'UNKNOWN_ORDER');
+}
+
 async function decide(transaction: Transaction, locked: LockedOrder, callback: PaymentCallback, parts: LifeParts): Promise<LifeAnswer> {
   const { provider, tradeNo, orderId } = callback;
   const order = await loadOrder(transaction, orderId);
-  if (order === null) return unmatched(transaction, callback, 'UNKNOWN_ORDER');
+  if (order === null) return ofUnknownOrder(transaction, callback);
   const owner = (await transaction.run<{ order_id: string }>('find_payment_by_trade', [provider, tradeNo])).rows[0];
   if (owner !== undefined && owner.order_id !== orderId) return unmatched(transaction, callback, 'TRADE_OF_ANOTHER_ORDER', order.status);
   const { rows } = await transaction.run<PaymentRow>('find_payments_of_order', [orderId]);
