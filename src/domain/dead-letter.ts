@@ -12,7 +12,10 @@ export const DeadLetterCause = {
   MALFORMED: 'MALFORMED',
   /** The database refuses this message for a cause that lies in its data. */
   REFUSED: 'REFUSED',
-  /** The tables hold what no correct writer can have written; nobody knows what would be right. */
+  /**
+   * The tables hold what no correct writer can have written, or this message alone is never worked off: always in conflict, always too slow, or by a bug. Nobody knows what
+   * would be right.
+   */
   ANOMALY: 'ANOMALY',
 } as const;
 export type DeadLetterCause = (typeof DeadLetterCause)[keyof typeof DeadLetterCause];

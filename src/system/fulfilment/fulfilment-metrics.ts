@@ -2,8 +2,11 @@
 import type { RoleMetrics } from '../role-metrics.js';
 
 export interface FulfilmentMetrics {
-  /** malformed: no message. refused: the database refuses it even alone. Both are dead letters. */
-  skipped(cause: 'malformed' | 'refused'): void;
+  /**
+   * All are dead letters. malformed: no message. refused: the database refuses it even alone. stuck: it never takes it, though it answers. bug: the consumer's own code fails
+   * on it, and on no other.
+   */
+  skipped(cause: 'malformed' | 'refused' | 'stuck' | 'bug'): void;
   /** A chunk goes to the ledger once more. */
   triedAgain(cause: string): void;
 }

@@ -37,6 +37,7 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
     attemptsMax: config.tuning.deadLetterAttempts,
     metrics: fulfilmentMetrics(deps.metrics ?? createRoleMetrics(config.role, config.instance)),
     surroundings,
+    progress: { decided: 0 },
   };
 
   const handle = async (records: readonly ReceivedMessage[], context: BatchContext): Promise<void> => {

@@ -21,7 +21,7 @@ export type TransactionOutcome =
   | { readonly outcome: 'committed'; readonly results: readonly MessageResult[] }
   | { readonly outcome: 'unknown'; readonly reason: string }
   /** Nothing was written and the same batch may be tried again: no connection, deadlock after its retries, allocator's units all locked. */
-  | { readonly outcome: 'not-committed'; readonly reason: string; /** A statement ran into its time bound: fewer messages at once may fit. */ readonly slow: boolean }
+  | { readonly outcome: 'not-committed'; readonly reason: string; /** A statement ran into its time bound: fewer messages at once may fit. */ readonly slow: boolean; /** PostgreSQL is there and said so itself: another transaction was in the way, or the time bound. */ readonly answered?: boolean }
   /** Nothing was written, and trying the same again does not help: the database refuses one of the messages for a definite cause. */
   | { readonly outcome: 'refused'; readonly reason: string; /** Whose fault it is. Absent: the message's. */ readonly fault?: RefusalFault };
 
@@ -44,8 +44,8 @@ export type DurableLookup =
 export interface RequestReader {
   lookup(sku: SkuKey, requestId: RequestId): Promise<DurableLookup>;
   /**
-   * Whether a unit of the SKU may still come back: a reservation under way, or an unpaid or refunded order where the rules of the activity restock. Null:
-   * PostgreSQL does not answer. Absent: nobody can say.
+   * Whether a unit of the SKU may still come on sale: it is free in PostgreSQL, or held by a reservation that may end without an order, or by an order, paid or not, where the
+   * rules of the activity restock. Null: PostgreSQL does not answer. Absent: nobody can say.
    */
   unitsMayReturn?(sku: SkuKey): Promise<boolean | null>;
   ready(): Promise<boolean>;

@@ -97,7 +97,10 @@ function outcomeOf(end: TransactionEnd<readonly MessageResult[]>): TransactionOu
   const reason = describeFailure(end.error);
   if (end.end === 'unknown') return { outcome: 'unknown', reason };
   const kind = failureKind(end.error);
-  return kind === 'definite' ? { outcome: 'refused', reason, fault: refusalFault(end.error) } : { outcome: 'not-committed', reason, slow: kind === 'slow' };
+  if (kind === 'definite') return { outcome: 'refused', reason, fault: refusalFault(end.error) };
+  // A client that waited too long has had no answer, and a server that cannot work now says nothing about these messages.
+  const answered = kind === 'conflict' || (kind === 'slow' && sqlStateOf(end.error) !== null);
+  return { outcome: 'not-committed', reason, slow: kind === 'slow', answered };
 }
 
 /** Transactions that met locked units queue from then on, sorted so that they cannot wait in a ring. */
