@@ -1,11 +1,13 @@
 // Every kind of difference made by hand on real stores, found by two looks, repaired once; repaired again nothing changes (paper 004 §12).
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
 import { reconcileOnce } from './reconcile-once.js';
 import { GRACE_MS, ReconciliationCase, SKU } from './reconciliation-case.test-support.js';
 import type { DifferenceKind } from '../../domain/reconciliation.js';
+import { createReconciliationStore } from '../ledger/reconciliation-store.js';
 import { packRecord, unpackRecord } from '../stock/record-codec.js';
 import type { StockRecord } from '../stock/stock-port.js';
 
@@ -194,11 +196,26 @@ test('a holder that lost its lease plans nothing, and a repair planned against w
   expect(await world.count(`SELECT count(*)::int AS n FROM reconciliation_adjustment WHERE status = 20 AND outcome = 'changed'`)).toBe(1);
 });
 
-test('a lease that is shorter than the wait between two looks is renewed, and the repair is made', async () => {
+test('a lease that is shorter than the wait between two looks is renewed all the time, and the repair is made', async () => {
   await using world = await ReconciliationCase.open({ stock: 10 });
   await world.ordersFor(1);
   await world.redis.hdel(world.keys.users, '1');
-  const once = await reconcileOnce({ ...world.tools, leaseMs: GRACE_MS / 2 }, SKU, { repair: true, graceMs: GRACE_MS });
+  const other = createReconciliationStore(world.config('reconciler'), { log: () => undefined });
+  let [waiting, taken] = [true, 0];
+  const trying = (async () => {
+    // Once it leads there is something to take away.
+    await expect.poll(() => world.count('SELECT count(*)::int AS n FROM reconciler_lease'), { interval: 5 }).toBe(1);
+    while (waiting) {
+      if (((await other.lease(1)) ?? 0) > 0) taken += 1;
+      await delay(20);
+    }
+  })();
+  // Both looks are over, and the repair begins.
+  const reached = (): void => { waiting = false; };
+  const once = await reconcileOnce({ ...world.tools, leaseMs: 800, surroundings: { ...world.tools.surroundings, observer: { reached } } }, SKU, { repair: true, graceMs: 2_000 });
+  await trying;
+  await other.close();
+  expect(taken).toBe(0);
   expect(once).toMatchObject({ outcome: 'looked', result: { found: [{ kind: 'user-mark-missing' }], left: [], applied: 1 } });
 });
 
