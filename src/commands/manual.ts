@@ -73,7 +73,7 @@ async function release({ stack, namespace }: RunningSystem, ids: readonly string
   const pool = createPool({ address: stack.direct.postgres, database: namespace.database, applicationName: 'seckill-lab-manual', max: 1 }, { log: () => undefined });
   try {
     for (const id of ids) {
-      const end = await inTransaction(pool, statements, (transaction) => endByHand(transaction, namespace.eventsTopic, id));
+      const end = await inTransaction(pool, statements, (transaction) => endByHand(transaction, namespace.eventsTopic, id), { reservationId: id });
       if (end.end !== 'committed') {
         throw new LabError('STACK_GONE', `${id} was ${end.end === 'unknown' ? 'perhaps' : 'not'} ended: ${describeFailure(end.error)}`, 'run the same command again: what has ended is left alone', { cause: end.error });
       }

@@ -23,11 +23,11 @@ function linesOf(use: (log: ReturnType<typeof createJsonLog>) => void): Record<s
 describe('a line', () => {
   test('carries the ids under the names of the paper, and what the role always knows', () => {
     const [line] = linesOf((log) => {
-      log('warn', 'message refused', { requestId: 'r-1', reservationId: 'v', messageId: 'm', orderId: '9', inventoryTokenId: '4', retryCount: 2, resultCode: 'X', errorClass: 'Y', partition: 3 });
+      log('warn', 'message refused', { requestId: 'r-1', reservationId: 'v', messageId: 'm', orderId: '9', inventoryTokenId: '4', inventoryBucket: 5, retryCount: 2, resultCode: 'X', errorClass: 'Y', partition: 3 });
     });
     expect(line).toMatchObject({
       level: 'warn', text: 'message refused', instance: 'consumer-1', role: 'consumer', availability_zone: 'local', activity_id: '7', sku_id: '70', consumer_group: 'logs.order-create',
-      request_id: 'r-1', reservation_id: 'v', message_id: 'm', order_id: '9', inventory_token_id: '4', retry_count: 2, result_code: 'X', error_class: 'Y', partition: 3,
+      request_id: 'r-1', reservation_id: 'v', message_id: 'm', order_id: '9', inventory_token_id: '4', inventory_bucket: 5, retry_count: 2, result_code: 'X', error_class: 'Y', partition: 3,
     });
     expect(new Date(line?.['time'] as string).getTime()).toBeGreaterThan(Date.now() - 60_000);
   });

@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, string | number | boolean | null>>;
 /** What callers call a thing → what paper `000` §12.6 and `001` §12.1 call it. Anything else keeps its name. */
 const PAPER_NAMES: Readonly<Record<string, string>> = {
   requestId: 'request_id', reservationId: 'reservation_id', messageId: 'message_id', activityId: 'activity_id', skuId: 'sku_id', orderId: 'order_id',
-  inventoryTokenId: 'inventory_token_id', consumerGroup: 'consumer_group', retryCount: 'retry_count', resultCode: 'result_code', errorClass: 'error_class',
+  inventoryTokenId: 'inventory_token_id', inventoryBucket: 'inventory_bucket', consumerGroup: 'consumer_group', retryCount: 'retry_count', resultCode: 'result_code', errorClass: 'error_class',
   transactionAttempt: 'transaction_attempt', sqlState: 'sqlstate', affectedRows: 'affected_rows', databaseMs: 'db_duration_ms',
   poolAcquireMs: 'pool_acquire_ms', commitResult: 'commit_result', eventId: 'event_id',
 };

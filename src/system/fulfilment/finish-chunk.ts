@@ -85,7 +85,7 @@ export async function finishChunk(items: readonly Item[], context: BatchContext,
         continue;
       }
       // Whether the bug is this message's or everybody's is not known: dying is seen, and a dead letter of every message would be worse.
-      if (end.outcome === 'bug' && open.length === 0 && work.bugs >= parts.attemptsMax) throw end.error;
+      if (end.outcome === 'bug' && [work, ...open].every(({ bugs }) => bugs >= parts.attemptsMax)) throw end.error;
     }
     noteTry(end, work, parts);
     await withHeartbeats(delay(work.pauseMs), context);
@@ -94,8 +94,9 @@ export async function finishChunk(items: readonly Item[], context: BatchContext,
   }
 }
 
-function workOn(items: readonly Item[], { progress }: ChunkParts): Work {
-  return { items, decidedBefore: progress.decided, refusals: 0, contests: 0, bugs: 0, pauseMs: FIRST_PAUSE_MS };
+/** `contests`: of the work that it was cut from, as long as it may have to be cut again. */
+function workOn(items: readonly Item[], { progress }: ChunkParts, contests = 0): Work {
+  return { items, decidedBefore: progress.decided, refusals: 0, contests: items.length > 1 ? contests : 0, bugs: 0, pauseMs: FIRST_PAUSE_MS };
 }
 
 async function decide(items: readonly Item[], { ledger }: ChunkParts): Promise<TransactionOutcome | Failure> {
@@ -124,9 +125,9 @@ function mayBeOneMessage(work: Work, end: Failure): boolean {
   return end.outcome === 'not-committed' && (end.slow || work.contests >= CONTESTED_TRIES_BEFORE_SPLIT);
 }
 
-function halvesOf({ items }: Work, parts: ChunkParts): Work[] {
+function halvesOf({ items, contests }: Work, parts: ChunkParts): Work[] {
   const middle = Math.ceil(items.length / 2);
-  return [workOn(items.slice(0, middle), parts), workOn(items.slice(middle), parts)];
+  return [workOn(items.slice(0, middle), parts, contests), workOn(items.slice(middle), parts, contests)];
 }
 
 interface GivenUp {
@@ -152,9 +153,12 @@ async function bury({ message, record }: Item, given: GivenUp & { readonly detai
   await parts.surroundings.observer.reached('consumer.after-dead-letter', [message.reservationId]);
 }
 
-/** Unknown and not committed are handled alike on purpose: the same messages again, and the Inbox tells what has been done (paper 001 §7.5). */
+/** For the log: of a batch, the ids of its first. Unknown and not committed are handled alike on purpose: the same messages again, and the Inbox tells what has been done (paper 001 §7.5). */
 function noteTry(end: Failure, { items }: Work, { metrics, surroundings }: ChunkParts): void {
   metrics.triedAgain(end.outcome);
   const level = end.outcome === 'refused' || end.outcome === 'bug' ? 'error' : 'warn';
-  surroundings.log(level, end.outcome === 'unknown' ? 'COMMIT without an answer' : 'orders not written', { messages: items.length, reason: end.reason });
+  const [first] = items;
+  surroundings.log(level, end.outcome === 'unknown' ? 'COMMIT without an answer' : 'orders not written', {
+    messages: items.length, messageId: first?.message.messageId ?? null, reservationId: first?.message.reservationId ?? null, requestId: first?.message.requestId ?? null, reason: end.reason,
+  });
 }

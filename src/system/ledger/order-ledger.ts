@@ -12,9 +12,9 @@ import type { MessageResult, OrderLedger, TransactionOutcome } from './ledger-po
 import { createIdSource } from './order-id.js';
 import { decideMessages, type OrderTransactionParts } from './order-transaction.js';
 import { answers, createPool } from './pool.js';
-import { describeFailure, failureKind, refusalFault, sqlStateOf, UnitsLocked } from './postgres-failure.js';
+import { describeFailure, errorClassOf, failureKind, refusalFault, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import { loadStatements, type Statements } from './sql-loader.js';
-import { inTransaction, type Transaction, type TransactionEnd } from './transaction.js';
+import { inTransaction, triesOf, type Transaction, type TransactionEnd } from './transaction.js';
 
 /** Paper 001 §9.11 tries three times; units locked by others need a little more patience near the end of the stock. */
 const ATTEMPT_LIMIT = 6;
@@ -49,18 +49,18 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
     observer: surroundings.observer,
   };
 
-  const once = (messages: readonly OrderMessage[], queued: boolean): Promise<TransactionEnd<readonly MessageResult[]>> =>
+  const once = (messages: readonly OrderMessage[], queued: boolean, attempt: number): Promise<TransactionEnd<readonly MessageResult[]>> =>
     inTransaction(pool, statements, async (transaction) => {
       if (queued) await queueForSkus(transaction, messages);
       return decideMessages(transaction, messages, parts);
-    });
+    }, { ...idsOf(messages), ...triesOf(attempt) });
 
   const createOrders = async (messages: readonly OrderMessage[]): Promise<TransactionOutcome> => {
     if (messages.length === 0) return { outcome: 'committed', results: [] };
     const startedMs = performance.now();
     let queued = false;
     for (let attempt = 1; ; attempt++) {
-      const end = await once(messages, queued);
+      const end = await once(messages, queued, attempt);
       const retries = end.end === 'not-committed' && failureKind(end.error) === 'conflict'
         && attempt < ATTEMPT_LIMIT && performance.now() - startedMs < RETRY_BUDGET_MS;
       if (retries) {
@@ -71,7 +71,11 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
       }
       const outcome = outcomeOf(end);
       metrics.transactionEnded(outcome, performance.now() - startedMs);
-      surroundings.log('debug', 'orders decided', { ...idsOf(messages), transactionAttempt: attempt, commitResult: outcome.outcome, databaseMs: Math.round(performance.now() - startedMs) });
+      surroundings.log('debug', 'orders decided', {
+        ...idsOf(messages), ...triesOf(attempt), commitResult: outcome.outcome,
+        ...(outcome.outcome === 'committed' ? { resultCode: outcome.results[0]?.result ?? null } : { errorClass: errorClassOf(end.end === 'committed' ? null : end.error) }),
+        databaseMs: Math.round(performance.now() - startedMs),
+      });
       if (outcome.outcome === 'committed') await surroundings.observer.reached('consumer.after-commit', messages.map((message) => message.reservationId));
       return outcome;
     }

@@ -12,6 +12,7 @@ import type { StepName, StepObserver } from '../../domain/steps.js';
 import type { Allocator } from './allocators/allocator-port.js';
 import type { MessageResult } from './ledger-port.js';
 import type { IdSource } from './order-id.js';
+import type { OrderWork } from './order-work.js';
 import { loadSkuTerms, type SkuTerms } from './sku-terms.js';
 import { allocateUnits, writeItemsAndLedger } from './stage-allocation.js';
 import { correctInbox, takeMessages, type InboxScope } from './stage-inbox.js';
@@ -67,7 +68,19 @@ export async function decideMessages(
   await announce('consumer.after-outbox');
 
   await announce('consumer.before-commit');
-  return resultsInOrder(messages, works.map(resultOf), repeated);
+  const results = resultsInOrder(messages, works.map(resultOf), repeated);
+  noteFirst(transaction, results, works);
+  return results;
+}
+
+/** For the log. */
+function noteFirst(transaction: Transaction, [first]: readonly MessageResult[], works: readonly OrderWork[]): void {
+  if (first === undefined) return;
+  const unit = works.find((work) => work.message.messageId === first.messageId)?.unit ?? null;
+  transaction.note({
+    resultCode: first.result, orderId: first.orderId,
+    ...(unit === null ? {} : { inventoryBucket: unit.bucketNo, inventoryTokenId: unit.tokenId }),
+  });
 }
 
 /** The second and later copies of one message id in a batch are repeats of the first. */

@@ -3,17 +3,21 @@ import type { Pool } from 'pg';
 
 import type { CounterRecorder, HistogramRecorder, RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings } from '../role.js';
-import { sqlStateOf } from './postgres-failure.js';
+import { errorClassOf, sqlStateOf } from './postgres-failure.js';
 import type { CommandName } from './sql-loader.js';
+
+export type TransactionFields = NonNullable<Parameters<RoleSurroundings['log']>[2]>;
 
 /** Told by `inTransaction` what happens; one per transaction. */
 export interface TransactionWatch {
   acquired(): void;
   ran(command: CommandName, durationMs: number, rows: number): void;
+  /** Of what the transaction is, for its line in the log: ids, result code, number of the try. */
+  note(fields: TransactionFields): void;
   ended(end: 'committed' | 'not-committed' | 'unknown', error: unknown): void;
 }
 
-const BLIND: TransactionWatch = { acquired: () => undefined, ran: () => undefined, ended: () => undefined };
+const BLIND: TransactionWatch = { acquired: () => undefined, ran: () => undefined, note: () => undefined, ended: () => undefined };
 
 /** Statements that take a unit, whichever the allocator: the hot spot of the whole design. */
 const UNIT_CLAIMS: ReadonlySet<CommandName> = new Set(['claim_tokens', 'allocate_row_stock']);
@@ -64,6 +68,7 @@ function watchOf(recorders: PoolRecorders, log: RoleSurroundings['log']): Transa
   const startedAtMs = performance.now();
   let acquiredAtMs: number | null = null;
   let affectedRows = 0;
+  const noted: Record<string, TransactionFields[string]> = {};
   return {
     acquired() {
       acquiredAtMs = performance.now();
@@ -76,6 +81,9 @@ function watchOf(recorders: PoolRecorders, log: RoleSurroundings['log']): Transa
       statement.rows.add(rows);
       if (UNIT_CLAIMS.has(command)) recorders.claim.observe(durationMs / 1_000);
     },
+    note(fields) {
+      Object.assign(noted, fields);
+    },
     ended(end, error) {
       const sqlState = sqlStateOf(error);
       recorders.ends[end].add();
@@ -83,6 +91,8 @@ function watchOf(recorders: PoolRecorders, log: RoleSurroundings['log']): Transa
       else if (end === 'not-committed') recorders.rollbacks.add();
       if (sqlState !== null && CONFLICTS.includes(sqlState)) recorders.conflict(sqlState);
       log('debug', 'transaction', {
+        ...noted,
+        ...(error === null ? {} : { errorClass: errorClassOf(error) }),
         commitResult: end, sqlState, affectedRows,
         poolAcquireMs: Math.round((acquiredAtMs ?? performance.now()) - startedAtMs),
         databaseMs: acquiredAtMs === null ? 0 : Math.round(performance.now() - acquiredAtMs),

@@ -56,6 +56,11 @@ export function failureKind(error: unknown): FailureKind {
   return !isFatal(error) && DEFINITE_CLASSES.has(sqlState.slice(0, 2)) ? 'definite' : 'unavailable';
 }
 
+/** What a line of the log calls it. */
+export function errorClassOf(error: unknown): FailureKind | 'bug' {
+  return isBug(error) ? 'bug' : failureKind(error);
+}
+
 /**
  * Whose fault a definite refusal is.
  * message: its data, so other messages are well. tables: they hold what no correct writer can have written. schema: a missing table, a missing

@@ -3,11 +3,12 @@ import { OrderResult } from '../../domain/reason-codes.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
 import { HANDED_OVER, closeReservation, handOverReservation } from './end-reservation.js';
-import type { ReservationJudge } from './ledger-port.js';
+import type { ClosedReservation, ReservationJudge } from './ledger-port.js';
 import { answers, createPool } from './pool.js';
 import { describeFailure, failureKind } from './postgres-failure.js';
 import { loadStatements } from './sql-loader.js';
-import { inTransaction } from './transaction.js';
+import type { TransactionFields } from './pool-metrics.js';
+import { inTransaction, type Transaction } from './transaction.js';
 
 interface StateRow {
   readonly reservation_id: string;
@@ -16,6 +17,17 @@ interface StateRow {
   readonly version: string;
   readonly returns_unit: boolean;
   readonly clears_user_mark: boolean;
+}
+
+/** For the log. */
+function idsOf({ sku, reservationId, requestId, messageId, userId }: ClosedReservation): TransactionFields {
+  return { activityId: sku.activityId, skuId: sku.skuId, reservationId, requestId, messageId, userId };
+}
+
+async function noted<Outcome extends string>(transaction: Transaction, work: Promise<Outcome>): Promise<Outcome> {
+  const outcome = await work;
+  transaction.note({ resultCode: outcome });
+  return outcome;
 }
 
 export function createReservationJudge(config: RoleConfig, surroundings: RoleSurroundings): ReservationJudge {
@@ -47,11 +59,12 @@ export function createReservationJudge(config: RoleConfig, surroundings: RoleSur
     },
     async closeWithoutOrder(reservation) {
       const end = await inTransaction(pool, statements, (transaction) =>
-        closeReservation(transaction, config.namespace.eventsTopic, reservation, OrderResult.REJECTED_EXPIRED));
+        noted(transaction, closeReservation(transaction, config.namespace.eventsTopic, reservation, OrderResult.REJECTED_EXPIRED)), idsOf(reservation));
       return end.end === 'committed' ? end.value : failed('reservation not closed', reservation.reservationId, end.error);
     },
     async handOver(reservation) {
-      const end = await inTransaction(pool, statements, (transaction) => handOverReservation(transaction, reservation, HANDED_OVER.RECOVERY_DEADLINE));
+      const end = await inTransaction(pool, statements, (transaction) =>
+        noted(transaction, handOverReservation(transaction, reservation, HANDED_OVER.RECOVERY_DEADLINE)), idsOf(reservation));
       return end.end === 'committed' ? end.value : failed('reservation not handed over', reservation.reservationId, end.error);
     },
     async manual() {

@@ -3,7 +3,7 @@
  */
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
-import { watchTransaction, type TransactionWatch } from './pool-metrics.js';
+import { watchTransaction, type TransactionFields, type TransactionWatch } from './pool-metrics.js';
 import { isBug, provesNotCommitted, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import type { CommandName, Statements } from './sql-loader.js';
 
@@ -17,6 +17,8 @@ export interface RowsOf<Row> {
 export interface Transaction {
   /** Runs one statement of `sql/commands`, kept prepared under its name. */
   run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>>;
+  /** For the transaction's line in the log: the ids that it is about (of a batch, those of its first), and what it came to. */
+  note(fields: TransactionFields): void;
 }
 
 export type TransactionEnd<Value> =
@@ -26,19 +28,31 @@ export type TransactionEnd<Value> =
   /** COMMIT was sent and its answer proves nothing. */
   | { readonly end: 'unknown'; readonly error: unknown };
 
+/** For the log: the how manieth try of the whole transaction this is, from 1. */
+export function triesOf(attempt: number): TransactionFields {
+  return { transactionAttempt: attempt, retryCount: attempt - 1 };
+}
+
 /**
  * Begins, runs `body`, commits. Rejects only for a programmer's error. A client that saw any error of the database or the connection is
- * destroyed and never goes back to the pool: after a client-side timeout it is out of step with the server.
+ * destroyed and never goes back to the pool: after a client-side timeout it is out of step with the server. `about`: noted before the connection is there.
  */
 export async function inTransaction<Value>(
   pool: Pool,
   statements: Statements,
   body: (transaction: Transaction) => Promise<Value>,
+  about: TransactionFields = {},
 ): Promise<TransactionEnd<Value>> {
   const watch = watchTransaction(pool);
-  const end = await begun(pool, statements, body, watch);
-  watch.ended(end.end, end.end === 'committed' ? null : end.error);
-  return end;
+  watch.note(about);
+  try {
+    const end = await begun(pool, statements, body, watch);
+    watch.ended(end.end, end.end === 'committed' ? null : end.error);
+    return end;
+  } catch (error) {
+    watch.ended('not-committed', error);
+    throw error;
+  }
 }
 
 async function begun<Value>(
@@ -68,6 +82,7 @@ async function begun<Value>(
 
 function transactionOn(client: PoolClient, statements: Statements, watch: TransactionWatch): Transaction {
   return {
+    note: (fields) => { watch.note(fields); },
     async run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>> {
       const startedAtMs = performance.now();
       const result = await client.query<Row>({ ...statements[command], values: [...values] });

@@ -45,6 +45,12 @@ interface LockRow {
 /** Locks what of these orders exists; by order id. */
 export async function lockOrders(transaction: Transaction, orderIds: readonly OrderId[]): Promise<ReadonlyMap<OrderId, LockedOrder>> {
   const { rows } = await transaction.run<LockRow>('lock_reservations_of_orders', [orderIds]);
+  const [first] = rows;
+  if (first !== undefined) {
+    transaction.note({
+      orders: rows.length, orderId: first.order_id, reservationId: first.reservation_id, requestId: first.request_id, activityId: first.activity_id, skuId: first.sku_id, userId: first.user_id,
+    });
+  }
   return new Map(rows.map((row) => [row.order_id, {
     orderId: row.order_id,
     reservationId: row.reservation_id,
@@ -84,6 +90,13 @@ export async function loadOrder(transaction: Transaction, orderId: OrderId): Pro
     orderId: row.order_id, userId: row.user_id, status: row.status, amount: row.total_amount, currency: row.currency,
     cancelReason: row.cancel_reason, expired: row.expired,
   };
+}
+
+/** For the log: the unit of the first order that this transaction has moved. */
+export function noteUnit(transaction: Transaction, [first]: readonly MovedOrder[]): void {
+  if (first === undefined) return;
+  const { order_id: orderId, reservation_id: reservationId, source_message_id: messageId, inventory_bucket: inventoryBucket, inventory_token_id: inventoryTokenId } = first;
+  transaction.note({ orderId, reservationId, messageId, inventoryBucket, inventoryTokenId });
 }
 
 /** The row of an order that a conditional statement has just moved. */

@@ -8,7 +8,7 @@ import type { PaymentCallback, PaymentCode } from '../../domain/payment-contract
 /** `unknown`: COMMIT had no definite answer; the same call again tells, and does nothing twice. Nothing ever rejects for an operating failure. */
 export type LifeOutcome<Value> =
   | { readonly outcome: 'done'; readonly value: Value }
-  | { readonly outcome: 'unknown' | 'unavailable' | 'refused'; readonly reason: string };
+  | { readonly outcome: 'unknown' | 'unavailable' | 'refused'; readonly reason: string; /** With `unavailable`: PostgreSQL is there and said so itself, another transaction was in the way or the time bound. */ readonly answered?: boolean };
 
 /** What a request or a callback led to, in the words of the contract. */
 export interface LifeAnswer {

@@ -10,7 +10,8 @@ import { createIdSource } from '../ledger/order-id.js';
 import { answers, createPool } from '../ledger/pool.js';
 import { describeFailure, failureKind, sqlStateOf } from '../ledger/postgres-failure.js';
 import { loadStatements, type Statements } from '../ledger/sql-loader.js';
-import { inTransaction, type Transaction, type TransactionEnd } from '../ledger/transaction.js';
+import type { TransactionFields } from '../ledger/pool-metrics.js';
+import { inTransaction, triesOf, type Transaction, type TransactionEnd } from '../ledger/transaction.js';
 import type { RoleSurroundings } from '../role.js';
 import { cancelOrder, expireOrders } from './end-orders.js';
 import { lifeAnswer, orderOfUser, type LifeParts } from './locked-order.js';
@@ -32,7 +33,8 @@ export interface OrderLifeOverrides {
 }
 
 type Body<Value> = (transaction: Transaction) => Promise<Value>;
-type Run = <Value>(body: Body<Value>) => Promise<LifeOutcome<Value>>;
+/** `about`: of what the transaction is, for the log, where its body cannot tell sooner. */
+type Run = <Value>(body: Body<Value>, about?: TransactionFields) => Promise<LifeOutcome<Value>>;
 
 /** Connects on first use, with a pool of its own. */
 export function createOrderLife(config: RoleConfig, surroundings: RoleSurroundings, overrides: OrderLifeOverrides = {}): OrderLife {
@@ -55,25 +57,35 @@ export function createOrderLife(config: RoleConfig, surroundings: RoleSurroundin
     announce,
   };
   let closing: Promise<void> | null = null;
-  const run: Run = (body) => runWhole(pool, statements, body, overrides.onRetry);
-  const ofPayment = async (ids: readonly string[], body: Body<LifeAnswer>): Promise<LifeOutcome<LifeAnswer>> => {
-    const end = await run(body);
+  const run: Run = (body, about = {}) => runWhole({ pool, statements, about, ...(overrides.onRetry === undefined ? {} : { onRetry: overrides.onRetry }) }, body);
+  const ofOrder = (orderId: string, body: Body<LifeAnswer>, about: TransactionFields = {}): Promise<LifeOutcome<LifeAnswer>> => run(async (transaction) => {
+    const answer = await body(transaction);
+    transaction.note({ resultCode: answer.code, paymentId: answer.paymentId });
+    return answer;
+  }, { orderId, ...about });
+  const ofPayment = async (orderId: string, body: Body<LifeAnswer>, about: TransactionFields = {}): Promise<LifeOutcome<LifeAnswer>> => {
+    const ids = [orderId];
+    const end = await ofOrder(orderId, body, about);
     if (end.outcome === 'done') await announce('payment.after-commit', ids);
     return end;
   };
   return {
-    look: (orderId, userId) => run((transaction) => look(transaction, orderId, userId)),
-    startPaying: (orderId, userId, provider) => ofPayment([orderId], (transaction) => startPaying(transaction, orderId, userId, provider, parts)),
-    cancel: (orderId, userId) => ofPayment([orderId], (transaction) => cancelOrder(transaction, orderId, userId, parts)),
-    requestRefund: (orderId, userId) => ofPayment([orderId], (transaction) => requestRefund(transaction, orderId, userId, parts)),
-    takeCallback: (callback) => ofPayment([callback.orderId], (transaction) => takeCallback(transaction, callback, parts)),
+    look: (orderId, userId) => ofOrder(orderId, (transaction) => look(transaction, orderId, userId)),
+    startPaying: (orderId, userId, provider) => ofPayment(orderId, (transaction) => startPaying(transaction, orderId, userId, provider, parts)),
+    cancel: (orderId, userId) => ofPayment(orderId, (transaction) => cancelOrder(transaction, orderId, userId, parts)),
+    requestRefund: (orderId, userId) => ofPayment(orderId, (transaction) => requestRefund(transaction, orderId, userId, parts)),
+    takeCallback: (callback) => ofPayment(callback.orderId, (transaction) => takeCallback(transaction, callback, parts), { tradeNo: callback.tradeNo }),
     async closeExpired(orderIds) {
-      const end = await run((transaction) => expireOrders(transaction, orderIds, parts));
+      const end = await run(async (transaction) => {
+        const closed = await expireOrders(transaction, orderIds, parts);
+        transaction.note({ resultCode: closed.length > 0 ? 'CANCELLED' : 'NOTHING_TO_CLOSE', closed: closed.length });
+        return closed;
+      }, { orders: orderIds.length, orderId: orderIds[0] ?? null });
       if (end.outcome === 'done' && end.value.length > 0) await announce('closer.after-commit', end.value.map((order) => order.reservationId));
       return end;
     },
     findExpired: (graceMs, limit) => run(async (transaction) => (await transaction.run<{ order_id: string }>('find_expired_orders', [graceMs, limit])).rows.map((row) => row.order_id)),
-    completeRefund: (paymentId, closesOrder) => run((transaction) => completeRefund(transaction, paymentId, closesOrder, parts)),
+    completeRefund: (paymentId, closesOrder) => run((transaction) => completeRefund(transaction, paymentId, closesOrder, parts), { paymentId }),
     ...questionsOf(run, config.tuning.paymentQueryAfterMs),
     ready: () => answers(pool),
     // Whoever holds it may close it: a pool may be ended once only.
@@ -93,13 +105,13 @@ function questionsOf(run: Run, waitMs: number): Pick<OrderLife, 'markUnknown' | 
     markUnknown: (paymentId) => run(async (transaction) => {
       await transaction.run('mark_payment_unknown', [paymentId]);
       return null;
-    }),
+    }, { paymentId }),
     claimQuestions: (limit) => run(async (transaction) => {
       const { rows } = await transaction.run<QuestionRow>('claim_payment_queries', [limit, waitMs, waitMs * QUERY_WAIT_LIMIT_FACTOR]);
       return rows.map((row): PaymentQuestion => ({ paymentId: row.payment_id, orderId: row.order_id, provider: row.provider, askedTimes: row.query_count }));
     }),
-    endQuestions: (paymentId) => run(async (transaction) => (await transaction.run('end_payment_queries', [paymentId, waitMs * QUERY_WAIT_LIMIT_FACTOR])).count > 0),
-    loadPayment: (paymentId) => run((transaction) => loadPayment(transaction, paymentId)),
+    endQuestions: (paymentId) => run(async (transaction) => (await transaction.run('end_payment_queries', [paymentId, waitMs * QUERY_WAIT_LIMIT_FACTOR])).count > 0, { paymentId }),
+    loadPayment: (paymentId) => run((transaction) => loadPayment(transaction, paymentId), { paymentId }),
   };
 }
 
@@ -134,10 +146,17 @@ function isInTheWay(error: unknown): boolean {
   return failureKind(error) === 'conflict' || sqlStateOf(error) === '23505';
 }
 
-async function runWhole<Value>(pool: Pool, statements: Statements, body: Body<Value>, onRetry?: (cause: string) => void): Promise<LifeOutcome<Value>> {
+interface Whole {
+  readonly pool: Pool;
+  readonly statements: Statements;
+  readonly about: TransactionFields;
+  readonly onRetry?: (cause: string) => void;
+}
+
+async function runWhole<Value>({ pool, statements, about, onRetry }: Whole, body: Body<Value>): Promise<LifeOutcome<Value>> {
   const startedMs = performance.now();
   for (let attempt = 1; ; attempt += 1) {
-    const end = await inTransaction(pool, statements, body);
+    const end = await inTransaction(pool, statements, body, { ...about, ...triesOf(attempt) });
     const retries = end.end === 'not-committed' && isInTheWay(end.error) && attempt < ATTEMPT_LIMIT && performance.now() - startedMs < RETRY_BUDGET_MS;
     if (!retries) return outcomeOf(end);
     onRetry?.(sqlStateOf(end.error) ?? (end.error as Error).name);
@@ -150,5 +169,7 @@ function outcomeOf<Value>(end: TransactionEnd<Value>): LifeOutcome<Value> {
   if (end.end === 'committed') return { outcome: 'done', value: end.value };
   const reason = describeFailure(end.error);
   if (end.end === 'unknown') return { outcome: 'unknown', reason };
-  return { outcome: failureKind(end.error) === 'definite' && !isInTheWay(end.error) ? 'refused' : 'unavailable', reason };
+  const kind = failureKind(end.error);
+  if (kind === 'definite' && !isInTheWay(end.error)) return { outcome: 'refused', reason };
+  return { outcome: 'unavailable', reason, answered: isInTheWay(end.error) || (kind === 'slow' && sqlStateOf(end.error) !== null) };
 }

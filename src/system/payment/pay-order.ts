@@ -8,7 +8,7 @@ import { OrderStatus } from '../../domain/status-codes.js';
 import { LedgerAnomaly } from '../ledger/postgres-failure.js';
 import { insertEvents } from '../ledger/stage-outcome.js';
 import type { Transaction } from '../ledger/transaction.js';
-import { lifeAnswer, type LifeParts, type LockedOrder, type MovedOrder, type OrderView } from './locked-order.js';
+import { lifeAnswer, noteUnit, type LifeParts, type LockedOrder, type MovedOrder, type OrderView } from './locked-order.js';
 import type { LifeAnswer } from './order-life-port.js';
 import { askForRefund } from './refund-orders.js';
 
@@ -31,6 +31,7 @@ export async function takeMoney(transaction: Transaction, locked: LockedOrder, o
 }
 
 async function sell(transaction: Transaction, locked: LockedOrder, paid: MovedOrder, parts: LifeParts): Promise<void> {
+  noteUnit(transaction, [paid]);
   const { orderId, reservationId, sku, userId } = locked;
   const advanced = (await transaction.run<{ version: string }>('advance_reservation', [reservationId])).rows[0];
   if (advanced === undefined) throw new LedgerAnomaly(`order ${orderId} was paid while its reservation ${reservationId} held no unit`);

@@ -11,7 +11,7 @@ import { column } from '../ledger/order-work.js';
 import { LedgerAnomaly } from '../ledger/postgres-failure.js';
 import { insertEvents } from '../ledger/stage-outcome.js';
 import type { Transaction } from '../ledger/transaction.js';
-import type { LifeParts, LockedOrder, MovedOrder } from './locked-order.js';
+import { noteUnit, type LifeParts, type LockedOrder, type MovedOrder } from './locked-order.js';
 
 /** An order that has ended in this transaction, with its unit. */
 interface Ended {
@@ -29,6 +29,7 @@ export interface ReleaseParts extends Pick<LifeParts, 'eventsTopic' | 'keeper' |
 /** Every order must be locked, and moved to its end by this transaction. */
 export async function releaseOrders(transaction: Transaction, locked: ReadonlyMap<string, LockedOrder>, moved: readonly MovedOrder[], parts: ReleaseParts): Promise<void> {
   if (moved.length === 0) return;
+  noteUnit(transaction, moved);
   const ended = moved.map((row) => endedOf(row, locked));
   await releaseReservations(transaction, ended);
   // One account after the other, in the sequence of the order transaction.

@@ -5,7 +5,7 @@ import type { RoleConfig } from '../../domain/role-config.js';
 import { DeadLetterStatus } from '../../domain/status-codes.js';
 import { HANDED_OVER, closeReservation, handOverReservation } from '../ledger/end-reservation.js';
 import { answers, createPool } from '../ledger/pool.js';
-import { describeFailure, failureKind } from '../ledger/postgres-failure.js';
+import { describeFailure, failureKind, sqlStateOf } from '../ledger/postgres-failure.js';
 import { loadStatements } from '../ledger/sql-loader.js';
 import { inTransaction, type Transaction } from '../ledger/transaction.js';
 import type { RoleSurroundings } from '../role.js';
@@ -32,7 +32,7 @@ export type KeepOutcome =
   /** The database will not have this end of the reservation, now or later. Nothing was written. */
   | { readonly outcome: 'refused'; readonly reason: string }
   /** Nothing is known to be written; ask again. */
-  | { readonly outcome: 'unavailable'; readonly reason: string };
+  | { readonly outcome: 'unavailable'; readonly reason: string; /** PostgreSQL is there and said so itself: another transaction was in the way, or the time bound. */ readonly answered?: boolean };
 
 export interface DeadLetterStore {
   /** Keeps the letter and ends its reservation, both or neither. `record`: the letter as it lies on its topic. */
@@ -50,16 +50,19 @@ export function createDeadLetterStore(config: RoleConfig, surroundings: RoleSurr
     async keep(letter, record, ending) {
       const end = await inTransaction(pool, statements, async (transaction) => {
         const outcome = await keepIn(transaction, letter, record, ending, config.namespace.eventsTopic);
+        transaction.note({ resultCode: outcome.outcome === 'kept' ? (outcome.resolution ?? 'OPEN') : outcome.outcome });
         await surroundings.observer.reached('undertaker.before-commit', [idOf(letter)]);
         return outcome;
-      });
+      }, { deadLetterId: deadLetterId(letter), messageId: letter.messageId, reservationId: letter.reservationId, requestId: letter.requestId, activityId: letter.activityId, skuId: letter.skuId });
       if (end.end === 'committed') {
         await surroundings.observer.reached('undertaker.after-commit', [idOf(letter)]);
         return end.value;
       }
       const reason = describeFailure(end.error);
       // An unknown COMMIT is asked again: a letter that was kept is known then.
-      return end.end === 'not-committed' && failureKind(end.error) === 'definite' ? { outcome: 'refused', reason } : { outcome: 'unavailable', reason };
+      const kind = failureKind(end.error);
+      if (end.end === 'not-committed' && kind === 'definite') return { outcome: 'refused', reason };
+      return { outcome: 'unavailable', reason, answered: end.end === 'not-committed' && sqlStateOf(end.error) !== null && (kind === 'conflict' || kind === 'slow') };
     },
     async open() {
       try {
