@@ -96,6 +96,20 @@ test('C22: one malformed and one always-failing message among 1,000: 998 orders,
   expect(await fresh.count('inventory_reservation', "request_id = 'bad'")).toBe(0);
 });
 
+test.each([
+  ['in conflict', '40001'],
+  ['too slow', '57014'],
+])('C22: one message among 20 that is always %s: 19 orders, and it is a dead letter', async (_name, sqlState) => {
+  await using fresh = await openCase({ stock: 200, consumer: 'batch:10', tuning: { deadLetterAttempts: 1 } });
+  await fresh.client.query(`create function no_order() returns trigger language plpgsql as $$ begin if new.request_id = 'bad' then raise exception using errcode = '${sqlState}', message = 'not now'; end if; return new; end $$;
+    create trigger no_order before insert on orders for each row execute function no_order()`);
+  const deadLetters = new KeptDeadLetters();
+  const consumer = await start(fresh, undefined, deadLetters);
+  await consumer.deliver(recordsOf(messages(20).map((asked, place) => (place === 3 ? { ...asked, requestId: 'bad' } : asked))));
+  expect([await fresh.count('orders'), await fresh.held(), await fresh.count('consumer_inbox')]).toEqual([19, 19, 19]);
+  expect(deadLetters.letters).toMatchObject([{ offset: '3', cause: 'ANOMALY', detail: `${sqlState} not now`, attempts: 7 }]);
+});
+
 test('a missing table is nobody\'s fault: the messages wait until it is there', async () => {
   await using fresh = await openCase({ stock: 10, consumer: 'batch:10' });
   const deadLetters = new KeptDeadLetters();

@@ -34,7 +34,7 @@ interface Run {
   ready: boolean;
 }
 
-async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly OrderMessage[], call: number) => TransactionOutcome | Promise<TransactionOutcome>): Promise<Run> {
+async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly OrderMessage[], call: number) => TransactionOutcome | Promise<TransactionOutcome>, deadLetterAttempts = DEFAULT_TUNING.deadLetterAttempts): Promise<Run> {
   const consumer = new ScriptedConsumer();
   const calls: (readonly OrderMessage[])[] = [];
   const deadLetters = new KeptDeadLetters();
@@ -52,7 +52,7 @@ async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly 
   const config: RoleConfig = {
     role: 'consumer', instance: 'consumer-1', namespace: namespaceOf('unit'), listen: { host: '127.0.0.1', port: 0 }, activityId: '1', skuIds: ['1'],
     addresses: { redis: { host: '', port: 0 }, kafka: { host: '', port: 0 }, postgres: { host: '', port: 0, user: '', password: '' } },
-    strategies: { consumer: strategy, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, postgresPoolSize: 4 },
+    strategies: { consumer: strategy, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, postgresPoolSize: 4, deadLetterAttempts },
   };
   const role = await startConsumer({ consumer, ledger, deadLetters }, config, {
     clock: systemClock,
@@ -141,6 +141,55 @@ test('what the tables say against all rules is told apart from what a message br
   const run = await start('batch:500', () => ({ outcome: 'refused', reason: 'x', fault: 'tables' }));
   await run.consumer.deliver(recordsOf(messages(1)));
   expect(run.deadLetters.letters).toMatchObject([{ cause: 'ANOMALY', attempts: 3 }]);
+});
+
+const contested: TransactionOutcome = { outcome: 'not-committed', reason: '40001 x', slow: false, answered: true };
+const includes = (batch: readonly OrderMessage[], requestId: string): boolean => batch.some((message) => message.requestId === requestId);
+
+test('a message that PostgreSQL answers with a conflict each time holds nobody up, and is a dead letter when others were worked off beside it', async () => {
+  const run = await start('batch:8', (batch) => (includes(batch, 'r2') ? contested : done(batch)), 1);
+  await run.consumer.deliver(recordsOf(messages(8)));
+  expect(run.deadLetters.letters).toMatchObject([{ offset: '2', cause: 'ANOMALY', detail: '40001 x', attempts: 7 }]);
+  const withoutIt = run.calls.filter((batch) => !includes(batch, 'r2'));
+  expect(withoutIt.flat().map(({ requestId }) => requestId).sort()).toEqual(['r0', 'r1', 'r3', 'r4', 'r5', 'r6', 'r7']);
+  // Three tries together, one at each cut, then it waits behind the others.
+  expect(run.calls.findLastIndex((batch) => !includes(batch, 'r2'))).toBeLessThan(12);
+});
+
+test.each<[string, TransactionOutcome]>([
+  ['no answer of PostgreSQL', { outcome: 'not-committed', reason: 'x', slow: false }],
+  ['a client that waited too long', { outcome: 'not-committed', reason: 'Query read timeout', slow: true, answered: false }],
+  ['a COMMIT without an answer', { outcome: 'unknown', reason: 'x' }],
+  ['a conflict, but nobody else was worked off', contested],
+])('%s makes no dead letter, however often', async (_name, outcome) => {
+  const context = new CountingContext();
+  const run = await start('batch:8', (_batch, call) => {
+    if (call > 8) context.running = false;
+    return outcome;
+  }, 1);
+  await expect(run.consumer.deliver(recordsOf(messages(1)), context)).rejects.toThrow('come again');
+  expect(run.deadLetters.letters).toEqual([]);
+});
+
+const bug = (): never => { throw new TypeError('x is not a function'); };
+
+test('a message that only a bug of the consumer meets is a dead letter; the others become orders', async () => {
+  const run = await start('batch:500', (batch) => (includes(batch, 'r2') ? bug() : done(batch)));
+  await run.consumer.deliver(recordsOf(messages(8)));
+  expect(run.deadLetters.letters).toMatchObject([{ offset: '2', cause: 'ANOMALY', detail: 'TypeError: x is not a function', attempts: 3 }]);
+  expect(run.calls.filter((batch) => !includes(batch, 'r2')).flat()).toHaveLength(7);
+});
+
+test.each<[string, (batch: readonly OrderMessage[]) => TransactionOutcome]>([
+  ['everybody', bug],
+  ['every new message', (batch) => {
+    const outcome = done(batch);
+    return batch.length > 1 || includes(batch, 'r2') || outcome.outcome !== 'committed' ? bug() : { outcome: 'committed', results: outcome.results.map((result) => ({ ...result, repeated: true })) };
+  }],
+])('a bug that %s meets is nobody\'s dead letter', async (_name, createOrders) => {
+  const run = await start('batch:500', createOrders);
+  await expect(run.consumer.deliver(recordsOf(messages(4)))).rejects.toThrow('x is not a function');
+  expect(run.deadLetters.letters).toEqual([]);
 });
 
 test('a dead letter that cannot be stored keeps the offset where it is', async () => {

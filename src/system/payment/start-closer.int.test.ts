@@ -92,6 +92,24 @@ test('PostgreSQL away: the messages stay, heartbeats go on, and the orders are c
   await expectBalanced(fresh);
 });
 
+const ALWAYS_IN_CONFLICT = (orderId: string): string => `create function in_conflict() returns trigger language plpgsql as $$ begin raise exception using errcode = '40001', message = 'in conflict'; end $$;
+  create trigger in_conflict before update on orders for each row when (old.order_id = ${orderId}) execute function in_conflict()`;
+
+test.each(['message', 'sweep'] as const)('an order that is always in conflict does not keep the others open: closed by %s', async (by) => {
+  await using fresh = await openLife({ stock: 9 });
+  const orders = await fresh.orders(9);
+  const [bad] = orders;
+  if (bad === undefined) throw new Error('nine orders');
+  await fresh.timePasses();
+  await fresh.ledger.client.query(ALWAYS_IN_CONFLICT(bad.orderId));
+  const { consumer, deadLetters } = await closer(fresh, by === 'message' ? { ...QUIET, deadLetterAttempts: 1 } : { closerSweepIntervalMs: 50, closerSweepGraceMs: 0 });
+  const delivered = by === 'message' ? consumer.deliver(orders.map((order) => closeDue(order))) : null;
+  await vi.waitUntil(async () => (await fresh.ledger.count('orders', 'status = 40')) === 8, { timeout: 30_000 });
+  await delivered;
+  expect(await fresh.status('orders', bad.orderId)).toBe(10);
+  expect(deadLetters.letters.map(({ cause }) => cause)).toEqual(by === 'message' ? ['ANOMALY'] : []);
+});
+
 test('an order whose books forbid to close it holds nobody up', async () => {
   await using fresh = await openLife({ stock: 9 });
   const orders = await fresh.orders(9);

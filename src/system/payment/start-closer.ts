@@ -29,6 +29,10 @@ export interface CloserDependencies {
 export const CLOSE_PAGE_SIZE = 100;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 500;
+/** Tries of a page that others were in the way of, before it is cut: one order of it may meet them each time. */
+const CONTESTED_TRIES_BEFORE_SPLIT = 3;
+/** One order that PostgreSQL answers for and never takes: after so many times `deadLetterAttempts`, about half a minute, its message is given up; the sweep goes on trying. */
+const STUCK_FACTOR = 7;
 
 /** Starts consuming and sweeping, and returns at once. Takes ownership of its dependencies and closes them. */
 export function startCloser({ life, consumer, deadLetters, metrics }: CloserDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
@@ -39,6 +43,7 @@ export function startCloser({ life, consumer, deadLetters, metrics }: CloserDepe
 
   async function closePage(page: readonly Hint[], context: BatchContext): Promise<void> {
     const orderIds = [...new Set(page.map(({ orderId }) => orderId))];
+    let contests = 0;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       // Rejecting leaves the offsets where they are, so the messages come again.
       if (stopping || !context.isRunning()) throw new Error(`stopped with ${String(orderIds.length)} orders not looked at; their messages come again`);
@@ -48,7 +53,8 @@ export function startCloser({ life, consumer, deadLetters, metrics }: CloserDepe
         recorders.idle.add(orderIds.length - end.value.length);
         return;
       }
-      if (end.outcome === 'refused') {
+      if (end.answered === true) contests += 1;
+      if (end.outcome === 'refused' || contests >= (orderIds.length > 1 ? CONTESTED_TRIES_BEFORE_SPLIT : tuning.deadLetterAttempts * STUCK_FACTOR)) {
         const halves = halvesOrNone(page, end.reason);
         for (const half of halves) await closePage(half, context);
         if (halves.length === 0) await Promise.all(page.map(({ message }) => bury(message, DeadLetterCause.ANOMALY, end.reason, context)));
@@ -81,7 +87,7 @@ export function startCloser({ life, consumer, deadLetters, metrics }: CloserDepe
       return [page.slice(0, middle), page.slice(middle)];
     }
     recorders.refused.add();
-    surroundings.log('error', 'an order cannot be closed: its books do not allow it', { orderId: page[0]?.orderId ?? null, reason });
+    surroundings.log('error', 'an order cannot be closed', { orderId: page[0]?.orderId ?? null, reason });
     return [];
   }
 
@@ -90,7 +96,8 @@ export function startCloser({ life, consumer, deadLetters, metrics }: CloserDepe
     const end = await life.closeExpired(page.map(({ orderId }) => orderId));
     if (end.outcome === 'done') return end.value.length;
     let closed = 0;
-    if (end.outcome === 'refused') for (const half of halvesOrNone(page, end.reason)) closed += await sweepPage(half);
+    // One order that others are in the way of does not keep the rest of its page open.
+    if (end.outcome === 'refused' || (end.answered === true && page.length > 1)) for (const half of halvesOrNone(page, end.reason)) closed += await sweepPage(half);
     else surroundings.log('warn', 'swept orders not closed', { orders: page.length, outcome: end.outcome, reason: end.reason });
     return closed;
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../domain/clock.js';
 import { encodeDeadLetter, type DeadLetter, type DeadLetterCause } from '../../domain/dead-letter.js';
 import { namespaceOf } from '../../domain/namespace.js';
-import type { RoleConfig } from '../../domain/role-config.js';
+import { DEFAULT_TUNING, type RoleConfig } from '../../domain/role-config.js';
 import { CountingContext, record, ScriptedConsumer } from '../fulfilment/scripted-consumer.test-support.js';
 import { createRoleMetrics } from '../role-metrics.js';
 import type { LookupReply, StockPort, StockRecord } from '../stock/stock-port.js';
@@ -51,7 +51,7 @@ async function start(answers: { lookups?: readonly LookupReply[]; keeps?: readon
   };
   const logs: string[] = [];
   const metrics = createRoleMetrics('undertaker', 'undertaker-1');
-  await startUndertaker({ stock: stock as StockPort, consumer, store, metrics }, { namespace } as RoleConfig, {
+  await startUndertaker({ stock: stock as StockPort, consumer, store, metrics }, { namespace, tuning: { ...DEFAULT_TUNING, deadLetterAttempts: 1 } } as RoleConfig, {
     clock: systemClock, observer: { reached: () => undefined }, log: (level, text, fields) => void logs.push(`${level} ${text} ${String(fields?.['result'] ?? '')}`.trim()),
   });
   const deliver = (each: DeadLetter | string, context?: CountingContext) => consumer.deliver([record(typeof each === 'string' ? each : encodeDeadLetter(each), 1)], context);
@@ -105,4 +105,12 @@ test('an end that the database refuses leaves the letter open and the unit held'
   await deliver(letter('REFUSED'));
   expect(kept.map(({ ending }) => ending?.how ?? null)).toEqual(['close', null]);
   expect(logs).toEqual(['error the reservation of a dead letter cannot be ended', 'error dead letter laid to rest OPEN']);
+});
+
+test.each([[true, 8, null], [false, 9, ID]] as const)('an end that PostgreSQL never takes (it answers: %s): the letter is kept without it, so that those behind it are not held up', async (answered, keeps, ended) => {
+  const unavailable: KeepOutcome = { outcome: 'unavailable', reason: '40001 x', answered };
+  const { deliver, kept } = await start({ keeps: Array.from({ length: answered ? 7 : 8 }, () => unavailable) });
+  await deliver(letter('REFUSED'));
+  expect(kept).toHaveLength(keeps);
+  expect(kept.at(-1)?.ending?.reservation.reservationId ?? null).toBe(ended);
 });

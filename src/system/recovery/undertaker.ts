@@ -27,6 +27,8 @@ export interface UndertakerDependencies {
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const WATCH_INTERVAL_MS = 2_000;
+/** A reservation that PostgreSQL answers for and never ends: after so many times `deadLetterAttempts`, about half a minute, its letter is kept without its end. */
+const STUCK_FACTOR = 7;
 
 /** Joins the group and runs until `stop()` or until the consumer dies. Takes ownership of its dependencies and closes them. */
 export async function startUndertaker({ stock, consumer, store, metrics }: UndertakerDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
@@ -68,16 +70,19 @@ interface Work extends Omit<UndertakerDependencies, 'consumer'> {
   readonly surroundings: RoleSurroundings;
 }
 
-/** Resolves when the letter is kept. While Redis or PostgreSQL is away it waits; nothing is guessed. */
+/** Resolves when the letter is kept. While Redis or PostgreSQL is away it waits; nothing is guessed. One that cannot be ended does not stop those behind it. */
 async function lay(record: ReceivedMessage, context: BatchContext, work: Work): Promise<void> {
   const { letter, bytes } = read(record, work);
+  let contests = 0;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     if (!context.isRunning()) throw new BatchInterrupted('stopped with a dead letter in hand; it comes again');
-    const end = await withHeartbeats(tryToLay(letter, bytes, work), context);
+    const isStuck = contests >= work.config.tuning.deadLetterAttempts * STUCK_FACTOR;
+    const end = await withHeartbeats(isStuck ? work.store.keep(letter, bytes, null) : tryToLay(letter, bytes, work), context);
     if (end.outcome !== 'unavailable') {
       note(letter, end, work);
       return;
     }
+    if (end.answered === true) contests += 1;
     work.surroundings.log('warn', 'a dead letter is not kept yet', { deadLetterId: deadLetterId(letter), reason: end.reason });
     await withHeartbeats(delay(pauseMs), context);
   }
