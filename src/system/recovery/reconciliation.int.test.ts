@@ -202,6 +202,8 @@ test('a lease that is shorter than the wait between two looks is renewed all the
   await world.redis.hdel(world.keys.users, '1');
   const other = createReconciliationStore(world.config('reconciler'), { log: () => undefined });
   let [waiting, taken] = [true, 0];
+  // What is younger than the grace may be on its way.
+  await delay(2_100);
   const trying = (async () => {
     // Once it leads there is something to take away.
     await expect.poll(() => world.count('SELECT count(*)::int AS n FROM reconciler_lease'), { interval: 5 }).toBe(1);
@@ -213,6 +215,7 @@ test('a lease that is shorter than the wait between two looks is renewed all the
   // Both looks are over, and the repair begins.
   const reached = (): void => { waiting = false; };
   const once = await reconcileOnce({ ...world.tools, leaseMs: 800, surroundings: { ...world.tools.surroundings, observer: { reached } } }, SKU, { repair: true, graceMs: 2_000 });
+  waiting = false;
   await trying;
   await other.close();
   expect(taken).toBe(0);
