@@ -19,6 +19,7 @@ export const DIFFERENCE_KINDS = {
   'held-in-pg-returned-in-redis': 'the unit is held in PostgreSQL and was given back in Redis',
   'user-mark-missing': 'a reservation holds a unit in Redis and its user has no mark: he could buy again',
   'user-mark-orphan': 'a mark in Redis that belongs to no reservation: the user could never buy',
+  'user-mark-left': 'a reservation has ended, its user may buy again, and his mark in Redis still names it: he could never',
   'stock-counter-off': 'stock and records in Redis do not add up to the planned stock',
   'inventory-counter-off': 'stock and reservations in PostgreSQL do not add up; nothing repairs this by itself',
 } as const;

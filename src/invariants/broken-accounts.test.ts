@@ -1,6 +1,6 @@
 /** Accounts and states that do not add up: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
-import { cancelledOrder, changesOf, drop, ELSEWHERE, found, missedIn, nth, openOrder, ROW, twoOpenOrders, type BrokenWorld } from './broken-world.test-support.js';
+import { cancelledOrder, changesOf, drop, ELSEWHERE, found, LIVES, missedIn, nth, openOrder, REFUSED, ROW, twoOpenOrders, type BrokenWorld } from './broken-world.test-support.js';
 
 const CASES: readonly BrokenWorld[] = [
   { wrong: 'a token missing', judge: 'stock-conservation', claim: /9 tokens/, edit: (draft) => { draft.postgres.tokens.pop(); } },
@@ -47,6 +47,16 @@ const CASES: readonly BrokenWorld[] = [
     const lost = found(draft.redis.records, (record) => record.state === 'O');
     lost.state = 'L';
   } },
+  { wrong: 'the mark of who cancelled and may buy again', judge: 'redis-conservation', world: LIVES, claim: /no reservation that keeps him/, edit: (draft) => {
+    const marked = new Set(draft.redis.users.map(({ userId }) => userId));
+    const { userId, requestId } = found(draft.postgres.orders, (order) => order.status === 40 && !marked.has(order.userId));
+    draft.redis.users.push({ userId, requestId });
+  } },
+  { wrong: 'the mark of who was refused', judge: 'redis-conservation', world: REFUSED, claim: /no reservation that keeps him/, edit: (draft) => {
+    const { userId, requestId } = found(draft.postgres.reservations, (row) => row.status === 20);
+    draft.redis.users.push({ userId, requestId });
+  } },
+  { wrong: 'the mark of a user whom nobody knows', judge: 'redis-conservation', claim: /no reservation that keeps him/, edit: (draft) => { draft.redis.users.push({ userId: '999999', requestId: 'nobody' }); } },
   { wrong: 'a cancelled order that was paid before', judge: 'legal-state-path', claim: /went from PAID \(30\) to CANCELLED \(40\)/, edit: (draft) => {
     const order = cancelledOrder(draft);
     const at = draft.commitLog.transactions.findIndex((transaction) => transaction.changes.some((change) => change.table === 'orders' && change.row['order_id'] === order.orderId && change.kind === 'update'));

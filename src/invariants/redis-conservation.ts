@@ -1,6 +1,7 @@
 /**
  * redis-conservation: when all is drained, the stock in Redis is what the ledger leaves over: total − held − withdrawn − what waits for a human. After a
- * proven loss the mirror has to equal what PostgreSQL has available. And each record and each user's mark agrees with the ledger on its own.
+ * proven loss the mirror has to equal what PostgreSQL has available. And each record and each user's mark agrees with the ledger on its own, marks in both
+ * directions: who has had his turn is marked, and whoever is marked has had it.
  *
  * Before that the two may differ honestly: a reservation on its way is out of Redis and not yet in the ledger.
  */
@@ -85,7 +86,8 @@ function eachRecord(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySe
 }
 
 /**
- * The mark of a user who has one keeps him from a second. It stays for good where the activity lets nobody buy again, and goes otherwise only with his order.
+ * The mark of a user who has one keeps him from a second. It stays for good where the activity lets nobody buy again, and goes otherwise only with his order. One
+ * that outlives its reservation is as wrong as one that is missing: its user hears USER_HAS_ONE for ever, and has none.
  */
 function marks(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySet<string>, tally: Tally): void {
   const marked = new Map(redisOf(facts).users.map((mark) => [mark.userId, mark.requestId]));
@@ -99,6 +101,15 @@ function marks(facts: Facts, held: ReadonlySet<string>, waiting: ReadonlySet<str
     tally.violation({
       kind: 'user', id: userId, subject: { userId, reservationId },
       claim: `User ${userId} has had his turn by request ${owner}, reservation ${reservationId}, and ${requestId === undefined ? 'Redis has no mark of him' : `his mark in Redis names request ${requestId}`}.`,
+    });
+  }
+  const hadTheirTurn = new Set(bound.map(({ userId }) => userId));
+  for (const [userId, requestId] of marked) {
+    tally.check();
+    if (hadTheirTurn.has(userId)) continue;
+    tally.violation({
+      kind: 'user', id: userId, subject: { userId, requestId },
+      claim: `User ${userId} is marked in Redis by request ${requestId}, and has no reservation that keeps him from another: he would be refused for ever.`,
     });
   }
 }

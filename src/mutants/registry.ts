@@ -12,6 +12,7 @@ import { inboxOff } from './inbox-off.js';
 import { inboxTrimmedEarly } from './inbox-trimmed-early.js';
 import { lateCloseReleasesAgain } from './late-close-releases-again.js';
 import { markAfterDecrement } from './mark-after-decrement.js';
+import { markNeverCleared } from './mark-never-cleared.js';
 import { messageInsideTransaction } from './message-inside-transaction.js';
 import type { Mutant } from './mutant.js';
 import { newMessageIdOnResend } from './new-message-id-on-resend.js';
@@ -32,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   successAfterRedis, releaseOnSendTimeout, newMessageIdOnResend, noUniqueKey, offsetBeforeTransaction, inboxOff, inboxTrimmedEarly, secondPurchaseOnMiss,
   noFinalStockCheck, checkThenActAllocator, checkThenInsertOrder, unconditionalPayAndCancel, messageInsideTransaction, skipLockedRead, commitReExecuted,
   lateCloseReleasesAgain, absoluteSetRepair, redisBeforeDatabase, sentBeforeSending, getThenDecr, markAfterDecrement, clientRetries, idempotentProducer,
-  straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation,
+  straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared,
 ];
 
 /** One for each way of being wrong, for CI: few plans, so that few controls are needed. */

@@ -33,3 +33,9 @@ export const ordersBeyondStock: CountedFigure = {
   what: 'orders for units that had come back',
   count: (_facts, { orders, stock }) => (orders === null ? null : Math.max(0, orders - stock)),
 };
+
+/** Who let a unit go may have one again: the rule of the activity was at work. */
+export const secondPurchases: CountedFigure = {
+  what: 'orders of users who had ended one before',
+  count: (facts) => (facts.postgres.present ? facts.postgres.value.orders.filter((order) => order.purchaseNo >= 2).length : null),
+};

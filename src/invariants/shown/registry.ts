@@ -2,7 +2,7 @@
 import type { Facts, ShownFigure, ShownSpec } from '../../facts/facts.js';
 import type { RunFigures, ShownVerdict } from '../../facts/verdict.js';
 import { letInAgain, turnedAwayInARow } from './admission-turns.js';
-import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, unitsReleased } from './ended-orders.js';
+import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, secondPurchases, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
 import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
@@ -18,6 +18,7 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
   'orders-carried-over': ordersCarriedOver,
   'units-released': unitsReleased,
   'orders-beyond-stock': ordersBeyondStock,
+  'second-purchases': secondPurchases,
   'temp-sold-out-answers': tempSoldOutAnswers,
   'turned-away-by-admission': turnedAwayByAdmission,
   'turned-away-in-a-row': turnedAwayInARow,

@@ -85,11 +85,13 @@ it('retention, repairs and units sold again are counted by the commit log and th
     });
     draft.postgres.outbox.forEach((row, place) => { row.archived = place < 3; });
     draft.run.stock = 100;
+    draft.postgres.orders.forEach((order, place) => { order.purchaseNo = place < 4 ? 2 : 1; });
   });
   expect(counted(facts, 'inbox-rows-trimmed')).toBe(2);
   expect(counted(facts, 'callbacks-archived')).toBe(1);
   expect(counted(facts, 'repairs')).toBe(1);
   expect(counted(facts, 'events-archived')).toBe(3);
+  expect(counted(facts, 'second-purchases')).toBe(4);
   expect(counted(facts, 'orders-beyond-stock')).toBe((LIVES.postgres.present ? LIVES.postgres.value.orders.length : 0) - 100);
 });
 

@@ -48,4 +48,16 @@ function exchanged({ name, rows }: RowTable, field: string): HistoryMutant {
   };
 }
 
-export const ROW_MUTANTS: readonly HistoryMutant[] = ROW_TABLES.flatMap((table) => [dropped(table), doubled(table), ...table.identity.map((field) => exchanged(table, field))]);
+/** No row of the evidence vanishes when a mark stays: it has to be put back. */
+const LEFT_MARK: HistoryMutant = {
+  name: 'leave-user-mark', description: 'The mark of a user who has none any more still stands.', unit: 'marks', magnitudes: HOW_MANY, equivalent: null,
+  apply(draft, random, magnitude) {
+    const marked = new Set(draft.redis.users.map(({ userId }) => userId));
+    const ended = draft.postgres.reservations.filter(({ userId, status }) => !marked.has(userId) && (status === 20 || status === 40 || status === 50));
+    const rows = someOf([...new Map(ended.map((row) => [row.userId, row])).values()], magnitude, random);
+    for (const { userId, requestId } of rows ?? []) draft.redis.users.push({ userId, requestId });
+    return rows !== null;
+  },
+};
+
+export const ROW_MUTANTS: readonly HistoryMutant[] = [...ROW_TABLES.flatMap((table) => [dropped(table), doubled(table), ...table.identity.map((field) => exchanged(table, field))]), LEFT_MARK];

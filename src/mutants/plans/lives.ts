@@ -27,3 +27,17 @@ export const repeatedReleases = smallRun({
   stock: 100,
   faults: ['duplicate-compensation@t=3s,n=200,rounds=1'],
 });
+
+/** Half of all clients come back for another; who has cancelled gets one. */
+export const secondChances = smallRun({
+  name: 'second-chances',
+  claim: 'Who let his unit go may buy again, and whoever has one may not.',
+  roles: LIFE_ROLES,
+  rules: { restockOnCancel: true, rebuyAfterCancel: true },
+  load: {
+    ratePerSecond: 40, durationMs: 3_000, pollsMax: 30, mix: { repeatShare: 0, sameUserShare: 0.5, conflictShare: 0, malformedShare: 0, distinctUsers: null },
+    payers: { ...PAYERS, shares: { ...PAYERS.shares, cancel: 0.6, inTime: 0.2, late: 0 } },
+  },
+  tuning: { paymentWindowMs: 1_500, closerSweepIntervalMs: 200, closerSweepGraceMs: 500 },
+  stock: 150,
+});

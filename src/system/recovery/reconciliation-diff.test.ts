@@ -50,6 +50,7 @@ interface World {
   readonly stockAfter?: number;
   readonly recordsAfter?: number;
   readonly planned?: number;
+  readonly rebuyAfterCancel?: boolean;
   readonly available?: number;
 }
 
@@ -76,7 +77,7 @@ function look(world: World): Look {
       committed: new Map([[0, BigInt(world.consumedUpTo ?? 1_000)]]), isWhole: true, lag: 0,
     },
     durable: {
-      sku: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', isOnSale: true, rebuyAfterCancel: false, plannedStock: planned, available: world.available ?? planned - out, allocated: out },
+      sku: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', isOnSale: true, rebuyAfterCancel: world.rebuyAfterCancel ?? false, plannedStock: planned, available: world.available ?? planned - out, allocated: out },
       reservations: rows,
     },
     inboxed: new Set((world.inboxed ?? []).map((number) => uuid(1_000 + number))),
@@ -108,6 +109,8 @@ describe('one look', () => {
     ['a message under another message id than its row', { rows: [row(1, { messageId: uuid(9) })], records: [record(1, { messageId: uuid(9) })] }, ['ids-disagree r1']],
     ['a lost mark', { rows: [row(1)], records: [record(1)], users: {} }, ['user-mark-missing r1']],
     ['a mark of nobody', { users: { 9: 'ghost' } }, ['user-mark-orphan 9']],
+    ['the mark of who was refused', { rows: [row(1, { status: 20, orderId: null })], records: [record(1, { state: 'R', orderId: null, unitReturned: true })], users: { 1: 'r1' } }, ['user-mark-left r1']],
+    ['the mark of who cancelled and may buy again', { rebuyAfterCancel: true, rows: [row(1, { status: 40, version: 2, hasRelease: true })], records: [record(1, { state: 'L', appliedVersion: 2, unitReturned: true })], users: { 1: 'r1' } }, ['user-mark-left r1']],
     ['units too few', { stock: 8 }, ['stock-counter-off stock']],
     ['units too many', { stock: 12 }, ['stock-counter-off stock']],
     ['stock in PostgreSQL that does not add up', { rows: [row(1)], records: [record(1)], available: 10 }, ['inventory-counter-off inventory']],
@@ -126,6 +129,8 @@ describe('one look', () => {
     ['Redis ahead of the snapshot', { rows: [row(1)], records: [record(1, { state: 'L', appliedVersion: 2, unitReturned: true })], users: { 1: 'r1' } }],
     ['a withdrawn unit stays taken', { rows: [row(1, { status: 40, version: 2 })], records: [record(1, { state: 'L', appliedVersion: 2 })] }],
     ['the mark of who cancelled stays where he may not buy again', { rows: [row(1, { status: 40, version: 2, hasRelease: true })], records: [record(1, { state: 'L', appliedVersion: 2, unitReturned: true })], users: { 1: 'r1' } }],
+    ['the mark of his next purchase', { rebuyAfterCancel: true, rows: [row(1, { status: 40, version: 2, hasRelease: true })], records: [record(1, { state: 'L', appliedVersion: 2, unitReturned: true }), record(2, { userId: '1', state: 'P', orderId: null })], users: { 1: 'r2' } }],
+    ['a mark whose release has not left', { rows: [row(1, { status: 20, orderId: null, hasUnsentEvent: true })], records: [record(1, { state: 'R', orderId: null, unitReturned: true })], users: { 1: 'r1' } }],
     ['a closed reservation never had a message', { rows: [row(1, { status: 50, orderId: null })], records: [record(1, { state: 'L', orderId: null, unitReturned: true })], users: {}, messages: [] }],
   ])('no difference: %s', (_name, world) => {
     expect(kinds(world)).toEqual([]);

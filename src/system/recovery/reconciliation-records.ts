@@ -15,6 +15,7 @@ export function differencesOfRecord(look: IndexedLook, record: StockRecord): rea
   if (row !== undefined) {
     const difference = againstRow(look, record, row);
     if (difference !== null) return [difference];
+    if (!isOnItsWay(look, row) && !keepsMark(row, look.durable.sku)) return markLeft(look, record);
   } else if (ofRequest !== undefined) {
     // While it is open, the consumer will refuse it; only then it hides the reservation that counts.
     return isOpen(record) ? [] : [anotherReservation(look, record, ofRequest)];
@@ -76,6 +77,16 @@ function markMissing(look: IndexedLook, record: StockRecord): readonly Differenc
       record: { requestId: record.requestId, seen: look.redis.records.get(record.requestId) ?? null, becomes: null },
       stockDelta: 0, mark: { userId: record.userId, seen, becomes: record.requestId }, pending: 'keep',
     },
+  })];
+}
+
+/** A mark that names another request of the same user is that one's. */
+function markLeft(look: IndexedLook, record: StockRecord): readonly Difference[] {
+  const { requestId, userId } = record;
+  if (look.redis.users.get(userId) !== requestId) return [];
+  return [difference('user-mark-left', record, `mark ${requestId}`, {
+    act: 'adjust',
+    change: { record: { requestId, seen: look.redis.records.get(requestId) ?? null, becomes: null }, stockDelta: 0, mark: { userId, seen: requestId, becomes: null }, pending: 'keep' },
   })];
 }
 

@@ -121,6 +121,18 @@ test('given back in PostgreSQL and still taken in Redis: given back once', async
   expect(await world.stockLeft()).toBe(8);
 });
 
+test('the mark of a refused reservation is taken away, and its user is marked by the one that he has', async () => {
+  await using world = await ReconciliationCase.open({ stock: 10 });
+  await refusedSecond(world);
+  await world.redis.hset(world.keys.users, '1', 'second');
+  expect((await world.reconcile(false)).found.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(['user-mark-left second']);
+  await world.reconcile(true);
+  await world.reconcile(true);
+  expect(await world.redis.hget(world.keys.users, '1')).toBe('r1');
+  expect((await world.reconcile(false)).found).toEqual([]);
+  expect(await world.stockLeft()).toBe(8);
+});
+
 test('Redis has forgotten what has ended, and tells another reservation of a request', async () => {
   await using world = await ReconciliationCase.open({ stock: 10 });
   await refusedSecond(world);
