@@ -69,7 +69,7 @@ export interface RunFacts {
 /** Counts of what a story tells of, each from evidence; `src/invariants/shown/` has one function for each. */
 export const SHOWN_FIGURES = [
   'orders', 'races', 'races-won-by-payment', 'races-won-by-end', 'late-money-returned', 'orders-timed-out', 'orders-carried-over', 'units-released', 'orders-beyond-stock', 'second-purchases',
-  'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'turned-away-by-breaker', 'turned-away-by-permit', 'turned-away-by-draw', 'repairs', 'losses-excused',
+  'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'paused-answers', 'let-in-after-outage', 'second-orders-refused', 'turned-away-by-breaker', 'turned-away-by-permit', 'turned-away-by-draw', 'repairs', 'losses-excused',
   'inbox-rows-trimmed', 'events-archived', 'callbacks-archived',
 ] as const;
 export type ShownFigure = (typeof SHOWN_FIGURES)[number];

@@ -3,7 +3,8 @@
  * CASES C4). The replication link is frozen first, so that what is lost is chosen and not left to luck.
  *
  * Landed: at least `lose` reservations stood on the primary just before it was killed and are not on the replica that was promoted.
- * Loses by its own admission: reservations of Redis made from the first lost one until the kill.
+ * Loses by its own admission: reservations of Redis made from the first lost one until the kill. The door has to stay shut from the kill until the promoted server
+ * bears its own mark again, which is when it was rebuilt.
  */
 import { z } from 'zod';
 
@@ -11,8 +12,9 @@ import { linkName } from '../domain/roles.js';
 import type { ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultInHand, type FaultSurroundings } from './fault.js';
 import { holdsLink, holdsServer } from './fault-holds.js';
-import { until } from './observation.js';
+import { seenOutage, until } from './observation.js';
 import { rolesUsing, startTime, wholeNumber } from './option-values.js';
+import { rebuildInWords, watchRebuild, type RebuildWatch } from './watch-rebuild.js';
 
 /** A reservation is stamped by the gateway a moment before Redis makes it, on the same host. */
 const STAMP_MARGIN_MS = 1_000;
@@ -25,7 +27,8 @@ interface Seen {
   lost: number;
 }
 
-function failover(lose: number, { id, targets, clock }: FaultSurroundings): FaultInHand {
+function failover(lose: number, surroundings: FaultSurroundings): FaultInHand {
+  const { id, targets, clock } = surroundings;
   const replication = targets.link('replication');
   const primary = targets.server('redis-primary');
   const toxic: ToxicSpec = { name: `lab-${id.replace(/[^a-z0-9]+/g, '-')}`, type: 'timeout', stream: 'downstream', attributes: { timeout: 0 } };
@@ -33,11 +36,13 @@ function failover(lose: number, { id, targets, clock }: FaultSurroundings): Faul
   let state: 'whole' | 'frozen' | 'killed' | 'moved' = 'whole';
   let behind = 0;
   let seen: Seen | null = null;
+  let rebuilding: Promise<RebuildWatch> | null = null;
 
   async function takeOver(): Promise<void> {
     await targets.redis.promoteReplica();
     await Promise.all(links.map((link) => link.setUpstream(targets.redis.addressOf('redis-replica'))));
     state = 'moved';
+    rebuilding = watchRebuild(surroundings);
   }
 
   return {
@@ -71,14 +76,16 @@ function failover(lose: number, { id, targets, clock }: FaultSurroundings): Faul
         observed: `${serves} ${isPrimary ? 'serves as primary' : 'DOES NOT SERVE'}; ${state === 'moved' ? `${String(links.length)} proxies lead to it` : 'no failover happened'}`,
       };
     },
-    prove() {
+    async prove() {
+      // Its healing is the promotion; how long the rebuild takes is the system's own affair, and watched beside it.
+      const watched = await rebuilding;
       const landed = seen !== null && state === 'moved' && seen.lost >= lose;
       const observed =
         seen === null
           ? `the replica was ${String(behind)} reservations behind, ${String(lose)} asked; nothing was killed`
-          : `${String(seen.lost)} acknowledged reservations stood on the primary just before it was killed and are not on the promoted replica`;
+          : `${String(seen.lost)} acknowledged reservations stood on the primary just before it was killed and are not on the promoted replica${watched === null ? '' : rebuildInWords(watched, seen.killedUs)}`;
       const mayLose = landed && seen !== null ? { store: 'redis' as const, fromUs: seen.fromUs, toUs: seen.killedUs } : null;
-      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose });
+      return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose, ...seenOutage(seen?.killedUs ?? null, watched?.strangeUs ?? null) };
     },
   };
 }

@@ -71,3 +71,31 @@ test.each([true, false])('a Redis that calls itself another server is healed whe
   expect((await hand.heal()).healed).toBe(rebuilds);
   expect(await hand.prove()).toMatchObject({ landed: true, strikes: 1 });
 });
+
+test('a failover lasts until the promoted server bears its own mark, and a tail that is lost until the restarted one does', async () => {
+  for (const option of ['redis-failover@lose=20', 'redis-tail-loss@s=1,lose=20']) {
+    const targets = fakeTargets([new FakeRole('gateway-1'), new FakeRole('reconciler-1')]);
+    let looks = 0;
+    targets.tampering.mirrorMark = () => Promise.resolve({ isOwn: (looks += 1) > 4, epoch: 1 });
+    const hand = begin(option, targets);
+    await hand.inject(new AbortController().signal);
+    await hand.heal();
+    const proof = await hand.prove();
+    expect(looks).toBe(5);
+    expect((proof.outage?.toUs ?? 0) - (proof.outage?.fromUs ?? 0)).toBeGreaterThan(0);
+    expect(proof.observed).toMatch(/another server's mark on it until \d+\.\d\d s after the kill, then its own$/);
+  }
+});
+
+test('where nobody rebuilds, one look is enough; where nobody was seen to be a stranger, there is no outage to tell of', async () => {
+  const alone = fakeTargets([new FakeRole('gateway-1')]);
+  alone.tampering.mirrorMark = () => Promise.resolve({ isOwn: false, epoch: 1 });
+  const hand = begin('redis-failover@lose=20', alone);
+  await hand.inject(new AbortController().signal);
+  expect((await hand.prove()).observed).toMatch(/never its own while somebody looked$/);
+  const unseen = fakeTargets([new FakeRole('reconciler-1')]);
+  unseen.tampering.mirrorMark = () => Promise.resolve({ isOwn: true, epoch: 2 });
+  const quick = begin('redis-failover@lose=20', unseen);
+  await quick.inject(new AbortController().signal);
+  expect(await quick.prove()).not.toHaveProperty('outage');
+});

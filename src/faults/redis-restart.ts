@@ -2,11 +2,13 @@
  * A primary of Redis that is killed (SIGKILL) and started again on its append-only file, whole or without its last commands, which a dying machine had not yet
  * written down (`appendfsync everysec`). Shared by `redis-down` and `redis-tail-loss`.
  *
- * Landed: it gave no answer at both ends, and as many reservations as asked that stood in it just before are not in it any more.
+ * Landed: it gave no answer at both ends, and as many reservations as asked that stood in it just before are not in it any more. It is away for the gateways until it
+ * was rebuilt, and not only until it answers: what it had forgotten nobody could tell from outside.
  */
 import type { MayLose } from '../facts/fault-record.js';
 import type { FaultInHand, FaultSurroundings } from './fault.js';
-import { until } from './observation.js';
+import { seenOutage, until } from './observation.js';
+import { rebuildInWords, watchRebuild, type RebuildWatch } from './watch-rebuild.js';
 
 const HEAL_BOUND_MS = 30_000;
 const SILENT_LOOK_MS = 1_000;
@@ -17,7 +19,8 @@ const BYTES_PER_RESERVATION = 400;
 const ROUNDS = 6;
 const ENOUGH_BOUND_MS = 60_000;
 
-export function redisRestart(lose: number, lastsMs: number, { targets, clock }: FaultSurroundings): FaultInHand {
+export function redisRestart(lose: number, lastsMs: number, surroundings: FaultSurroundings): FaultInHand {
+  const { targets, clock } = surroundings;
   const server = targets.server('redis-primary');
   const { redis, redisMemory, witness } = targets;
   const silent: boolean[] = [];
@@ -25,6 +28,8 @@ export function redisRestart(lose: number, lastsMs: number, { targets, clock }: 
   let cutBytes = 0;
   let mayLose: MayLose | null = null;
   let isDown = false;
+  let killedUs: number | null = null;
+  let rebuilding: Promise<RebuildWatch> | null = null;
 
   const down = async (): Promise<void> => {
     isDown = true;
@@ -58,7 +63,8 @@ export function redisRestart(lose: number, lastsMs: number, { targets, clock }: 
       const before = await redis.reservedOn('redis-primary');
       const endUs = clock.monoUs() + lastsMs * 1000;
       await down();
-      const [killedUs, killedMs] = [clock.monoUs(), clock.wallMs()];
+      const [deadUs, killedMs] = [clock.monoUs(), clock.wallMs()];
+      killedUs = deadUs;
       await look();
       await clock.wait((endUs - clock.monoUs()) / 1000 - SILENT_LOOK_MS, signal);
       await look();
@@ -66,17 +72,19 @@ export function redisRestart(lose: number, lastsMs: number, { targets, clock }: 
       lost = missing.length;
       const firstMs = missing.reduce((first, at) => Math.min(first, at), killedMs);
       // Made after the last reading and before the kill: nobody has counted them, and they are lost first.
-      if (lost > 0) mayLose = { store: 'redis', fromUs: killedUs - (killedMs - firstMs + STAMP_MARGIN_MS) * 1000, toUs: killedUs };
+      if (lost > 0) mayLose = { store: 'redis', fromUs: deadUs - (killedMs - firstMs + STAMP_MARGIN_MS) * 1000, toUs: deadUs };
     },
     async heal() {
       if (isDown) await up();
       const answers = await until(clock, HEAL_BOUND_MS, 50, () => witness.answers('redis-primary'));
+      if (killedUs !== null) rebuilding ??= watchRebuild(surroundings);
       return { healed: answers, observed: `redis-primary started again and ${answers ? 'answers' : 'DOES NOT ANSWER'}` };
     },
-    prove() {
+    async prove() {
+      const watched = await rebuilding;
       const landed = silent.length === 2 && silent.every(Boolean) && lost >= lose;
-      const observed = `redis-primary killed; seen ${silent.map((was) => (was ? 'silent' : 'ANSWERING')).join(', at the end ') || 'never'}; ${String(cutBytes)} B of its file cut off, ${String(lost)} reservations gone`;
-      return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: landed ? mayLose : null });
+      const observed = `redis-primary killed; seen ${silent.map((was) => (was ? 'silent' : 'ANSWERING')).join(', at the end ') || 'never'}; ${String(cutBytes)} B of its file cut off, ${String(lost)} reservations gone${watched === null || killedUs === null ? '' : rebuildInWords(watched, killedUs)}`;
+      return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: landed ? mayLose : null, ...seenOutage(killedUs, watched?.strangeUs ?? null) };
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Accounts and states that do not add up: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
-import { cancelledOrder, changesOf, drop, ELSEWHERE, found, LIVES, missedIn, nth, openOrder, REFUSED, ROW, twoOpenOrders, type BrokenWorld } from './broken-world.test-support.js';
+import { cancelledOrder, changesOf, drop, ELSEWHERE, found, LIVES, lossProven, missedIn, nth, openOrder, REFUSED, ROW, twoOpenOrders, type BrokenWorld } from './broken-world.test-support.js';
 
 const CASES: readonly BrokenWorld[] = [
   { wrong: 'a token missing', judge: 'stock-conservation', claim: /9 tokens/, edit: (draft) => { draft.postgres.tokens.pop(); } },
@@ -46,6 +46,24 @@ const CASES: readonly BrokenWorld[] = [
     found(draft.redis.records, (record) => record.state === 'L' && record.orderId !== null).state = 'O';
     const lost = found(draft.redis.records, (record) => record.state === 'O');
     lost.state = 'L';
+  } },
+  { wrong: 'a rebuild that gave two orders to each other’s requests', judge: 'redis-conservation', claim: /Redis says/, edit: (draft) => {
+    lossProven(draft);
+    const records = draft.redis.records.filter((record) => record.state === 'O');
+    const [first, second] = [nth(records, 0), nth(records, 1)];
+    [first.orderId, second.orderId] = [second.orderId, first.orderId];
+  } },
+  { wrong: 'a rebuild that left a durable reservation out, and a unit back for it', judge: 'redis-conservation', claim: /Redis has forgotten it/, edit: (draft) => {
+    lossProven(draft);
+    drop(draft.redis.records, found(draft.redis.records, (record) => record.state === 'L'));
+  } },
+  { wrong: 'a rebuild that took a live order for one that ended', judge: 'redis-conservation', claim: /still holds a unit/, edit: (draft) => {
+    lossProven(draft);
+    found(draft.redis.records, (record) => record.state === 'O').state = 'L';
+  } },
+  { wrong: 'a rebuild that says of a live order that its unit is back', judge: 'release-once', claim: /no durable fact released it/, edit: (draft) => {
+    lossProven(draft);
+    found(draft.redis.records, (record) => record.state === 'O').unitReturned = true;
   } },
   { wrong: 'the mark of who cancelled and may buy again', judge: 'redis-conservation', world: LIVES, claim: /no reservation that keeps him/, edit: (draft) => {
     const marked = new Set(draft.redis.users.map(({ userId }) => userId));

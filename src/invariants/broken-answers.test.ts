@@ -1,6 +1,15 @@
 /** Wrong answers to clients: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
-import { arrivalTold, ELSEWHERE, found, hexAt, missedIn, nth, openOrder, REFUSED, tell, type BrokenWorld } from './broken-world.test-support.js';
+import { wallToMonoUs } from '../facts/timeline.js';
+import { arrivalTold, ELSEWHERE, found, hexAt, judged, missedIn, nth, openOrder, REFUSED, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { edited, without, type Draft } from './edited-facts.test-support.js';
+
+/** The first arrival that was told QUEUED, and its message in the topic. */
+function firstQueued(draft: Draft): { readonly index: number; readonly message: Draft['kafka']['orders'][number]; readonly appendedUs: number } {
+  const index = arrivalTold(draft, (code, at) => code === 'QUEUED' && draft.history.columns.httpStatus[at] === 202);
+  const message = found(draft.kafka.orders, ({ reservationId }) => reservationId.replaceAll('-', '') === hexAt(draft, index));
+  return { index, message, appendedUs: wallToMonoUs(draft.run.clock, message.appendedAtMs * 1_000) };
+}
 
 const CASES: readonly BrokenWorld[] = [
   { wrong: 'a repeat told another reservation', judge: 'one-answer-per-request', claim: /told 2 reservations/, edit: (draft) => {
@@ -15,6 +24,21 @@ const CASES: readonly BrokenWorld[] = [
   { wrong: 'QUEUED with no record anywhere', judge: 'honest-answers', claim: /neither Redis nor the topic nor PostgreSQL/, edit: (draft) => {
     const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
     tell(draft, index, 'QUEUED', 202, ELSEWHERE);
+  } },
+  { wrong: 'QUEUED of a message that the broker has never had', judge: 'honest-answers', world: REFUSED, claim: /told QUEUED .* its message never reached the topic/, edit: (draft) => {
+    tell(draft, arrivalTold(draft, (code) => code === 'QUEUED_PENDING_MESSAGE'), 'QUEUED', 202);
+  } },
+  { wrong: 'QUEUED before the broker had the message', judge: 'honest-answers', claim: /reached the topic at least 1\.\d ms later/, edit: (draft) => { draft.history.columns.answeredUs[firstQueued(draft).index] = firstQueued(draft).appendedUs - draft.run.clock.boundUs - 1_500; } },
+  { wrong: 'QUEUED by a poll before the broker had the message', judge: 'honest-answers', claim: /heard by poll QUEUED .* reached the topic at least/, edit: (draft) => {
+    const { appendedUs, message } = firstQueued(draft);
+    draft.history.tellings.push({ ...nth(draft.history.tellings, 0), ...message, kind: 'poll', code: 'QUEUED', orderId: null, answeredUs: appendedUs - 1_000_000 });
+  } },
+  { wrong: 'QUEUED while only the second copy counts', judge: 'honest-answers', claim: /reached the topic at least/, edit: (draft) => {
+    const { message } = firstQueued(draft);
+    message.appendedAtMs += 60_000;
+    draft.kafka.orders.push({ ...message, offset: '900', appendedAtMs: message.appendedAtMs + 1 });
+    const bounds = found(draft.kafka.ordersBounds, ({ partition }) => partition === message.partition);
+    bounds.endOffset = bounds.committedOffset = String(Number(bounds.endOffset) + 1);
   } },
   { wrong: 'told the reservation of somebody else', judge: 'honest-answers', claim: /belongs to request/, edit: (draft) => {
     const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
@@ -60,5 +84,27 @@ const CASES: readonly BrokenWorld[] = [
 describe('wrong answers to clients', () => {
   it.each(CASES.map((broken) => [broken.judge, broken.wrong, broken] as const))('%s catches: %s', (_, __, broken) => {
     expect(missedIn(broken)).toEqual([]);
+  });
+});
+
+describe('QUEUED', () => {
+  const outcome = (edit: (draft: Draft) => void): string => judged('honest-answers', edited(TOKEN, edit)).outcome;
+  const late = (draft: Draft): void => { draft.history.columns.answeredUs[firstQueued(draft).index] = firstQueued(draft).appendedUs - draft.run.clock.boundUs - 1_500; };
+
+  it('may be told as soon as the two clocks allow that the broker had the message', () => {
+    expect(outcome((draft) => { draft.history.columns.answeredUs[firstQueued(draft).index] = firstQueued(draft).appendedUs - draft.run.clock.boundUs; })).toBe('holds');
+  });
+
+  it('is proven by a row that was committed by then, whatever became of the message', () => {
+    expect(outcome((draft) => {
+      late(draft);
+      const { reservationId } = firstQueued(draft).message;
+      for (const commit of draft.commitLog.transactions) if (commit.changes.some(({ row }) => row['reservation_id'] === reservationId)) commit.committedAtUs -= 1_000_000;
+    })).toBe('holds');
+  });
+
+  it('is unknown where the topic has lost its beginning, and where the log of commits is missing', () => {
+    expect(outcome((draft) => { late(draft); nth(draft.kafka.ordersBounds, 0).beginOffset = '1'; })).toBe('unknown');
+    expect(judged('honest-answers', without(edited(TOKEN, late), 'commitLog')).outcome).toBe('unknown');
   });
 });

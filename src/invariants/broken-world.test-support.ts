@@ -69,6 +69,14 @@ export function drop<T>(items: T[], item: T): void {
   items.splice(at, 1);
 }
 
+/** A failover that was seen to lose reservations of the first half second; Redis was rebuilt after it. */
+export function lossProven(draft: Draft): void {
+  draft.faults.push({
+    id: 'redis-failover#1', name: 'redis-failover', options: {}, scheduledUs: 1_000_000_000, injectedUs: 1_000_000_000, healedUs: 1_000_500_000, prediction: '', proof: 'landed', observed: 'the replica lacked 3 writes',
+    healed: true, healObserved: 'promoted', strikes: 1, strikesAsked: 1, hits: [], mayLose: { store: 'redis', fromUs: 1_000_000_000, toUs: 1_000_500_000 },
+  });
+}
+
 export function openOrder(draft: Draft): Draft['postgres']['orders'][number] {
   return found(draft.postgres.orders, (order) => order.status === 10);
 }

@@ -1,7 +1,7 @@
 /** Who is let in while a store is away or the queue is old, and who is not: judged from the times alone. */
 import { describe, expect, it } from 'vitest';
 import type { InvariantVerdict } from '../facts/verdict.js';
-import { found, judged, nth } from './broken-world.test-support.js';
+import { found, judged, nth, tell } from './broken-world.test-support.js';
 import { edited, type Draft } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
@@ -17,6 +17,8 @@ function outage(draft: Draft, change: Partial<Fault>): void {
     observed: '', healed: true, healObserved: '', strikes: 1, strikesAsked: 1, hits: [], mayLose: null, ...change,
   });
 }
+
+const FAILOVER: Partial<Fault> = { id: 'redis-failover#1', name: 'redis-failover', options: {} };
 
 function failClosed(edit: (draft: Draft) => void): InvariantVerdict {
   return judged('fail-closed', edited(WORLD, (draft) => {
@@ -40,7 +42,6 @@ describe('fail-closed', () => {
 
   it.each<[string, (draft: Draft) => void]>([
     ['who was under way when the store went', (draft) => { draft.run.failClosed.inFlightBoundMs = 400; outage(draft, {}); }],
-    ['who was let in after the outage had run its time', (draft) => { outage(draft, { options: { s: '40ms' } }); }],
     ['an outage that is not proven', (draft) => { outage(draft, { proof: 'not-landed' }); }],
     ['an outage of another role', (draft) => { outage(draft, { options: { role: 'scanner', s: '30s' } }); }],
     ['a broker away and no breaker', (draft) => { draft.run.failClosed.breakerOpensWithinMs = null; outage(draft, { name: 'broker-outage' }); }],
@@ -50,11 +51,25 @@ describe('fail-closed', () => {
       draft.history.columns.sentUs[0] = START_US + 900_000;
       draft.history.columns.answeredUs[0] = START_US + 905_000;
     }],
-    ['who was sent before the heal and let in after it', (draft) => {
-      outage(draft, { options: { s: '30s' }, injectedUs: START_US - 600_000, healedUs: START_US + 1_000 });
-    }],
+    ['who was let in before and after it', (draft) => { outage(draft, { outage: { fromUs: START_US + 400_000, toUs: START_US + 900_000 } }); }],
   ])('excuses %s', (_, edit) => {
     expect(failClosed(edit).outcome).toBe('holds');
+  });
+
+  it.each<[string, Partial<Fault>]>([
+    ['that was over before a call under way had to be', { options: { s: '40ms' } }],
+    ['in which somebody asked and was answered after it only', { injectedUs: START_US - 600_000, healedUs: START_US + 1_000 }],
+    ['that nobody saw the end of', { id: 'redis-failover#1', name: 'redis-failover', mayLose: { store: 'redis', fromUs: START_US, toUs: START_US + 600_000 } }],
+    ['in which nobody asked', { outage: { fromUs: START_US + 2_000_000, toUs: START_US + 3_000_000 } }],
+  ])('has seen nothing of an outage %s', (_, change) => {
+    const verdict = failClosed((draft) => { outage(draft, change); });
+    expect(verdict).toMatchObject({ outcome: 'unknown', checked: 0 });
+    expect(verdict.note).toMatch(/^nobody asked and was answered while the door had to be shut because of redis-/);
+  });
+
+  it('counts who could have been let in, and nobody else', () => {
+    // Arrivals at 460 to 890 ms: those of the first 50 ms (and the bound of the clock) do not count, nor who was answered after it.
+    expect(failClosed((draft) => { outage(draft, { outage: { fromUs: START_US + 400_000, toUs: START_US + 900_000 } }); })).toMatchObject({ outcome: 'holds', checked: 44 });
   });
 
   it.each<[string, readonly number[], number]>([
@@ -74,6 +89,7 @@ describe('fail-closed', () => {
   it('counts from when the store was seen gone, and not from when somebody began to take it away', () => {
     const seen = (fromUs: number): string => failClosed((draft) => { outage(draft, { outage: { fromUs, toUs: START_US + 600_000 } }); }).outcome;
     expect([seen(START_US), seen(START_US + 300_000)]).toEqual(['violated', 'holds']);
+    expect(seen(START_US + 590_000)).toBe('unknown');
   });
 
   it('catches who was let in while the breaker should have been open', () => {
@@ -91,9 +107,42 @@ describe('fail-closed', () => {
   });
 
   it('takes a failover as an outage from the death of its primary on', () => {
-    const died = (atUs: number): InvariantVerdict => failClosed((draft) => { outage(draft, { id: 'redis-failover#1', name: 'redis-failover', options: {}, mayLose: { store: 'redis', fromUs: START_US, toUs: atUs } }); });
-    expect(died(START_US + 590_000).outcome).toBe('holds');
+    const died = (atUs: number): InvariantVerdict => failClosed((draft) => { outage(draft, { ...FAILOVER, mayLose: { store: 'redis', fromUs: START_US, toUs: atUs } }); });
     expect(died(START_US + 50_000).outcome).toBe('violated');
+    expect(died(START_US + 350_000).outcome).toBe('holds');
+  });
+
+  /** The primary died before the sale, the replica was promoted at once, and rebuilt at this time. */
+  const rebuiltAt = (toUs: number, edit: (draft: Draft) => void = () => undefined): InvariantVerdict => failClosed((draft) => {
+    outage(draft, { ...FAILOVER, healedUs: START_US - 80_000, outage: { fromUs: START_US - 100_000, toUs } });
+    edit(draft);
+  });
+  const unheard = (draft: Draft): void => {
+    draft.history.columns.outcome.fill(3, 0, 30);
+    draft.history.columns.outcome[99] = 2;
+    tell(draft, 99, 'QUEUED', 202, nth(draft.kafka.orders, 0).reservationId);
+    draft.history.tellings = [];
+  };
+
+  it('keeps the door shut after a failover until the promoted Redis was rebuilt, and not only until it answers', () => {
+    const verdict = rebuiltAt(START_US + 500_000);
+    expect(verdict).toMatchObject({ outcome: 'violated', violations: 30 });
+    expect(verdict.first?.claim).toMatch(/after redis-failover#1 took redis away and was accepted/);
+  });
+
+  it('catches what was reserved on the promoted Redis without a client hearing of it, but for the last moments before it was rebuilt', () => {
+    const verdict = rebuiltAt(START_US + 200_000, unheard);
+    expect(verdict.first?.claim).toMatch(/^Reservation .* was made .* after redis-failover#1 took Redis away/);
+    expect(verdict.violations).toBe(15);
+  });
+
+  it('catches a reservation without the broker whose client heard of it only after the heal', () => {
+    const late = (draft: Draft): void => {
+      outage(draft, { id: 'broker-outage#1', name: 'broker-outage' });
+      for (let index = 0; index < 30; index += 1) draft.history.columns.answeredUs[index] = START_US + 5_000_000;
+    };
+    expect(failClosed(late)).toMatchObject({ outcome: 'violated' });
+    expect(failClosed(late).first?.claim).toMatch(/^Reservation /);
   });
 });
 

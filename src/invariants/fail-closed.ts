@@ -1,11 +1,12 @@
 /**
- * fail-closed: while Redis is away, or the broker with a breaker before it, no new request is accepted: neither told so nor reserved. Repeats of what had been
- * accepted may hear of it from memory, and a call that was under way when the store went may still come back for the in-flight bound.
+ * fail-closed: while Redis is away, or the broker with a breaker before it, no new request is accepted: neither told so nor reserved. After a failover Redis is away
+ * until it was rebuilt: the promoted one answers, and lacks what was lost. Repeats of what had been accepted may hear of it from memory, and a call that was under
+ * way when the store went may still come back for the in-flight bound. An outage in which nobody asked shows nothing.
  */
 import type { Facts } from '../facts/facts.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import { acceptancesOf, type Acceptance } from './acceptances.js';
-import { kafkaOf, redisByRequest, topicByReservation } from './indexes.js';
+import { kafkaOf, redisByRequest, redisOf, topicByReservation } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { provenOutages, type Outage } from './outages.js';
 import { reservedAt } from './reserved-at.js';
@@ -14,7 +15,7 @@ import { tallyFor, type Tally } from './tally.js';
 export const failClosed: Invariant = {
   name: 'fail-closed',
   title: 'Without its guard the door is shut',
-  whatItMeans: 'While the store that guards the stock, or the queue behind it, is gone, nobody new is let in.',
+  whatItMeans: 'While the store that guards the stock, or the queue behind it, is gone, or another one stands in its place that nobody has checked yet, nobody new is let in.',
   needs: ['history', 'redis', 'kafka', 'faults'],
   comparesStores: false,
   judge(facts) {
@@ -56,26 +57,49 @@ function endsUs(facts: Facts, stampedMs: number): readonly number[] {
 function judgeOutage(facts: Facts, outage: Outage, closedFromUs: number, first: readonly Acceptance[], tally: Tally): void {
   const { boundUs } = facts.run.clock;
   const inside = (us: number): boolean => us > closedFromUs + boundUs && us < outage.toUs - boundUs;
+  const asked = askedWithin(facts, inside);
+  if (asked === 0) {
+    tally.gap(`nobody asked and was answered while the door had to be shut because of ${outage.fault.id}, which took ${outage.store} away for ${seconds(outage.toUs - outage.fromUs)}; it may stay open for ${seconds(closedFromUs - outage.fromUs)} of that`);
+  }
+  tally.check(asked);
+  const reported = new Set<string>();
   for (const told of first) {
-    tally.check();
     if (!inside(told.askedUs) || !inside(told.answeredUs)) continue;
     // Reserved before, and heard of only now: nothing new was let in.
     if (!reservedAtUs(facts, told).every(inside)) continue;
+    reported.add(told.requestId);
     tally.violation({
       kind: 'request', id: told.requestId, subject: { requestId: told.requestId, reservationId: told.reservationId },
       claim: `Request ${told.requestId} was sent ${seconds(told.askedUs - outage.fromUs)} after ${outage.fault.id} took ${outage.store} away and was accepted (${told.code ?? 'unreadable answer'}) before it came back.`,
     });
   }
-  if (outage.store === 'redis') return;
-  // Nobody may have heard of it: a reservation that the breaker should have kept out is in the topic sooner or later.
-  for (const record of kafkaOf(facts).orders) {
-    tally.check();
-    const ends = endsUs(facts, record.reservedAtMs);
+  if (outage.couldReserve) judgeReservations(facts, outage, inside, reported, tally);
+}
+
+/** Arrivals that were sent and answered while the door had to be shut: each of them could have been let in. */
+function askedWithin(facts: Facts, inside: (us: number) => boolean): number {
+  if (!facts.history.present) return 0;
+  const { sentUs, answeredUs, length } = facts.history.value.columns;
+  let asked = 0;
+  for (let index = 0; index < length; index += 1) if (inside(sentUs[index] ?? NaN) && inside(answeredUs[index] ?? NaN)) asked += 1;
+  return asked;
+}
+
+/**
+ * Whatever its client heard of it and when: a reservation that should have been kept out is in the topic sooner or later, or in Redis. One that was stamped right
+ * before Redis was rebuilt may have been made right after it.
+ */
+function judgeReservations(facts: Facts, outage: Outage, inside: (us: number) => boolean, reported: Set<string>, tally: Tally): void {
+  const marginUs = outage.store === 'redis' ? facts.run.failClosed.inFlightBoundMs * 1_000 : 0;
+  for (const { requestId, reservationId, reservedAtMs } of [...kafkaOf(facts).orders, ...redisOf(facts).records]) {
+    const ends = endsUs(facts, reservedAtMs);
     const [reservedUs = NaN] = ends;
-    if (!ends.every(inside) || first.some((told) => told.requestId === record.requestId)) continue;
+    if (!ends.every((us) => inside(us) && inside(us + marginUs)) || reported.has(requestId)) continue;
+    tally.check();
+    reported.add(requestId);
     tally.violation({
-      kind: 'reservation', id: record.reservationId, subject: { reservationId: record.reservationId },
-      claim: `Reservation ${record.reservationId} was made ${seconds(reservedUs - outage.fromUs)} after ${outage.fault.id} took the broker away.`,
+      kind: 'reservation', id: reservationId, subject: { reservationId },
+      claim: `Reservation ${reservationId} was made ${seconds(reservedUs - outage.fromUs)} after ${outage.fault.id} took ${outage.store === 'redis' ? 'Redis' : 'the broker'} away.`,
     });
   }
 }

@@ -179,7 +179,7 @@ function decideArrivals(options: WorldOptions, run: RunFacts, plan: ArrivalPlan,
         requestId, userId, conflicting: kind === 'conflict', fate: fateOf(options, fate), twice: twice < options.duplicateShare, reservedUs: sentUs + 1_000, arrival: index,
       });
       made.set(requestId, reservation);
-      told.answer(index, 'QUEUED', 202, reservation.reservationId);
+      told.answer(index, stores.stateOf(reservation), 202, reservation.reservationId);
     }
     if (lost < options.lostAnswerShare) told.lose(index);
   }

@@ -10,7 +10,7 @@ import type { RedisFacts, RedisRecord, RowChange } from '../facts/store-facts.js
 import { HandWrittenRows, PRICE, uuid, type Names } from './hand-written-rows.test-support.js';
 
 /**
- * How a reservation ends. Without an order: `rejected` by the consumer, `closed` by the scanner and never sent, `manual` by a human whom it waited for, `deadLetter`
+ * How a reservation ends. Without an order: `rejected` by the consumer, `closed` by the scanner and never sent, `manual` never sent and ended by a human whom it waited for, `deadLetter`
  * given up on and closed by the undertaker.
  * With one: `ordered` and unpaid, `paid`, `cancelled` by its user, `expired`, `latePaid` after it expired, `paidTwice`, `mismatched` by a wrong amount,
  * `refunded` after it was paid.
@@ -87,7 +87,7 @@ export class HandWrittenStores {
     const { requestId, userId, reservedUs } = wanted;
     const reservedAtMs = this.rows.wallMs(reservedUs);
     const record: Made['record'] = {
-      requestId, userId, reservationId: names.reservationId, messageId: names.messageId, payloadHash: 'ab'.repeat(32), purchaseNo: 1, state: 'S', reservedAtMs,
+      requestId, userId, reservationId: names.reservationId, messageId: names.messageId, payloadHash: 'ab'.repeat(32), purchaseNo: 1, state: wanted.fate === 'closed' || wanted.fate === 'manual' ? 'P' : 'S', reservedAtMs,
       expiresAtMs: reservedAtMs + 300_000, orderId: null, reason: null, appliedVersion: 0, unitReturned: false,
     };
     this.#records.push(record);

@@ -1,7 +1,7 @@
 /**
  * honest-answers: no answer claims more than the stores can prove. These lies are looked for:
- * told QUEUED with no record in Redis, topic or PostgreSQL (or with somebody else's reservation); told an order, a refusal or a release
- * before it was committed; told 410 or 409 for good while an order exists, and never told of it. And two more: told FINAL_SOLD_OUT, and units were sold
+ * told QUEUED with no record in Redis, topic or PostgreSQL (or with somebody else's reservation), or before the broker had its message; told an order, a refusal
+ * or a release before it was committed; told 410 or 409 for good while an order exists, and never told of it. And two more: told FINAL_SOLD_OUT, and units were sold
  * after it; a payer or the channel told of a state that was not committed.
  */
 import { ANSWER_CODES_BY_NUMBER } from '../domain/reason-codes.js';
@@ -14,7 +14,7 @@ import { commitHistoryOf } from './commit-history.js';
 import { isExcused } from './excuses.js';
 import { deniedWithOrder } from './final-denials.js';
 import {
-  kafkaOf, ordersByRequest, ordersByReservation, redisByRequest, redisByReservation, redisOf, reservationRows, topicByReservation,
+  kafkaOf, ordersByRequest, ordersByReservation, ordersTopicIsWhole, redisByRequest, redisByReservation, redisOf, reservationRows, topicByReservation,
   planOf,
 } from './indexes.js';
 import { inboxByReservation } from './inbox-rows.js';
@@ -44,7 +44,7 @@ export const honestAnswers: Invariant = {
     for (const told of acceptancesOf(facts)) {
       tally.check();
       const key = told.reservationId ?? told.requestId;
-      const lie = whoseProblem(facts, told) ?? recordProblem(facts, told, toldOf.get(key) ?? [], tally) ?? commitProblem(facts, told, tally);
+      const lie = whoseProblem(facts, told) ?? recordProblem(facts, told, toldOf.get(key) ?? [], tally) ?? messageProblem(facts, told, tally) ?? commitProblem(facts, told, tally);
       if (lie === null || reported.has(key)) continue;
       reported.add(key);
       const said = `${told.kind === 'first-answer' ? 'was told' : `heard by ${told.kind}`} ${told.code ?? 'an unreadable acceptance'}`;
@@ -84,6 +84,30 @@ function recordProblem(facts: Facts, told: Acceptance, all: readonly Acceptance[
     return null;
   }
   return `neither Redis nor the topic nor PostgreSQL has a record of ${reservationId === null ? 'it' : `reservation ${reservationId}`}`;
+}
+
+/**
+ * QUEUED means that the broker has the message; QUEUED_PENDING_MESSAGE is the word for "not yet". A row proves it as well: it came by the message, or by
+ * somebody who has taken it over for good.
+ */
+function messageProblem(facts: Facts, told: Acceptance, tally: Tally): string | null {
+  if (told.code !== 'QUEUED' || told.reservationId === null || !facts.kafka.present || !facts.postgres.present) return null;
+  const { clock } = facts.run;
+  const heardUs = told.answeredUs + clock.boundUs;
+  const appendedUs = (topicByReservation(facts).get(told.reservationId) ?? []).map((copy) => wallToMonoUs(clock, copy.appendedAtMs * 1_000));
+  const firstUs = appendedUs.reduce((first, us) => Math.min(first, us), Infinity);
+  if (firstUs <= heardUs) return null;
+  const committedUs = commitHistoryOf(facts).reservations.get(told.reservationId)?.[0]?.transaction.committedAtUs;
+  if (committedUs !== undefined && wallToMonoUs(clock, committedUs) <= heardUs) return null;
+  if (!ordersTopicIsWhole(facts)) {
+    tally.gap('the orders topic was not read from its first record, so nobody knows when the broker had some messages');
+    return null;
+  }
+  if (!facts.commitLog.present && reservationRows(facts).has(told.reservationId)) {
+    tally.gap('without a commit log nobody knows whether states were told too early');
+    return null;
+  }
+  return firstUs === Infinity ? 'its message never reached the topic' : `its message reached the topic at least ${((firstUs - heardUs) / 1000).toFixed(1)} ms later`;
 }
 
 /** An order, a refusal or a release may be told only once it is committed. */

@@ -1,19 +1,14 @@
 /** Things that look odd and are allowed: a judge that alarms on these cries wolf. */
 import { describe, expect, it } from 'vitest';
-import { arrivalTold, changesOf, found, hexAt, judged, LIVES, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { arrivalTold, changesOf, found, hexAt, judged, LIVES, lossProven, nth, openOrder, ROW, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
 import { edited } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
 type LegalChange = Pick<BrokenWorld, 'judge' | 'world' | 'edit'> & { readonly odd: string };
 
-const FAULT = {
-  id: 'failover#1', name: 'failover', options: {}, scheduledUs: 1_000_000_000, injectedUs: 1_000_000_000, healedUs: 1_000_500_000, prediction: '', proof: 'landed',
-  observed: 'the replica lacked 3 writes', healed: true, healObserved: 'promoted', strikes: 1, strikesAsked: 1, hits: [], mayLose: { store: 'redis', fromUs: 1_000_000_000, toUs: 1_000_500_000 },
-} as const;
-
 /** First arrival of the world turned into a client of a reservation that a failover took away. */
 const lostInFailover: BrokenWorld['edit'] = (draft) => {
-  draft.faults.push({ ...structuredClone(FAULT), hits: [], options: {} });
+  lossProven(draft);
   const index = arrivalTold(draft, (code) => code === 'SOLD_OUT');
   draft.history.columns.sentUs[index] = 1_000_100_000;
   draft.history.columns.answeredUs[index] = 1_000_105_000;
@@ -132,6 +127,9 @@ const LEGAL: readonly LegalChange[] = [
   { odd: 'a summary row of sku_inventory that stays behind the tokens', judge: 'stock-conservation', edit: (draft) => { Object.assign(nth(draft.postgres.inventory, 0), { available: 3, allocated: 7 }); } },
   { odd: 'a unit lost in a proven failover', judge: 'no-lost-reservation', edit: lostInFailover },
   { odd: 'an answer about a unit lost in a proven failover', judge: 'honest-answers', edit: lostInFailover },
+  { odd: 'records and units that agree after a proven loss', judge: 'redis-conservation', world: LIVES, edit: lossProven },
+  { odd: 'a lost reservation that no record and no row is left of', judge: 'redis-conservation', edit: lostInFailover },
+  { odd: 'units that were given back before a rebuild', judge: 'release-once', world: LIVES, edit: lossProven },
   { odd: 'a winner more than stock, whose unit a proven failover took', judge: 'no-oversell', world: handWrittenFacts(), edit: lostInFailover },
 ];
 

@@ -7,6 +7,8 @@ export interface Outage {
   readonly store: 'redis' | 'kafka';
   readonly fromUs: number;
   readonly toUs: number;
+  /** Something that can reserve answers all the while, so that a reservation stamped meanwhile was made meanwhile: the door alone keeps it out. */
+  readonly couldReserve: boolean;
 }
 
 /** Faults that take a store out of the reach of the gateways. */
@@ -22,7 +24,8 @@ function lastsUs(option: string | number | undefined): number | null {
 
 /**
  * What the fault saw gone, where it says so: injecting takes a second on a busy machine, and until then the store is there. Else from the injection until the earlier of its planned end and the proof of its healing: the store came back somewhere before that proof. A failover takes
- * the store away only when its primary is killed, which is when the window of what it may lose ends. An unproven fault is no outage.
+ * the store away only when its primary is killed, which is when the window of what it may lose ends, and gives it back when the promoted one was rebuilt: until
+ * then that one answers and lacks what was lost. An unproven fault is no outage; one whose end nobody saw has no length.
  */
 export function provenOutages(facts: Facts): readonly Outage[] {
   if (!facts.faults.present) return [];
@@ -30,10 +33,11 @@ export function provenOutages(facts: Facts): readonly Outage[] {
     const store = STORE_OF_FAULT[fault.name];
     const role = fault.options['role'] ?? 'all';
     if (store === undefined || fault.proof !== 'landed' || fault.injectedUs === null || fault.healedUs === null || (role !== 'all' && role !== 'gateway')) return [];
-    if (fault.outage !== undefined) return [{ fault, store, ...fault.outage }];
+    const couldReserve = store === 'kafka' || fault.name === 'redis-failover';
+    if (fault.outage !== undefined) return [{ fault, store, couldReserve, ...fault.outage }];
     const lasts = lastsUs(fault.options['s']);
     const fromUs = fault.mayLose === null ? fault.injectedUs : fault.mayLose.toUs;
     const toUs = Math.min(fault.healedUs, lasts === null ? Infinity : fault.injectedUs + lasts);
-    return toUs > fromUs ? [{ fault, store, fromUs, toUs }] : [];
+    return [{ fault, store, couldReserve, fromUs, toUs: Math.max(fromUs, toUs) }];
   });
 }

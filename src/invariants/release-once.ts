@@ -7,7 +7,6 @@
 import type { Facts } from '../facts/facts.js';
 import type { RowChange } from '../facts/store-facts.js';
 import { visibleChanges } from './commit-history.js';
-import { provenLosses } from './excuses.js';
 import { grouped, kafkaOf, postgresOf, redisOf } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { unitIsBack } from './reservation-end.js';
@@ -94,9 +93,9 @@ function parting(change: RowChange, holderOf: Map<string, string>, parted: (rese
   else holderOf.set(tokenId, now);
 }
 
-/** After a proven loss the records are those of a rebuild, and the sum is the business of redis-conservation. */
+/** After a proven loss the records are those of a rebuild, which knows by durable facts what was given back. */
 function inRedis(facts: Facts, tally: Tally): void {
-  if (!facts.redis.present || !facts.postgres.present || provenLosses(facts).length > 0) return;
+  if (!facts.redis.present || !facts.postgres.present) return;
   for (const record of redisOf(facts).records) {
     if (!record.unitReturned) continue;
     tally.check();

@@ -17,6 +17,7 @@ import { messageInsideTransaction } from './message-inside-transaction.js';
 import type { Mutant } from './mutant.js';
 import { newMessageIdOnResend } from './new-message-id-on-resend.js';
 import { noFinalStockCheck } from './no-final-stock-check.js';
+import { noRunIdCheck } from './no-run-id-check.js';
 import { noUniqueKey } from './no-unique-key.js';
 import { offsetBeforeTransaction } from './offset-before-transaction.js';
 import { redisBeforeDatabase } from './redis-before-database.js';
@@ -33,7 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   successAfterRedis, releaseOnSendTimeout, newMessageIdOnResend, noUniqueKey, offsetBeforeTransaction, inboxOff, inboxTrimmedEarly, secondPurchaseOnMiss,
   noFinalStockCheck, checkThenActAllocator, checkThenInsertOrder, unconditionalPayAndCancel, messageInsideTransaction, skipLockedRead, commitReExecuted,
   lateCloseReleasesAgain, absoluteSetRepair, redisBeforeDatabase, sentBeforeSending, getThenDecr, markAfterDecrement, clientRetries, idempotentProducer,
-  straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared,
+  straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared, noRunIdCheck,
 ];
 
 /** One for each way of being wrong, for CI: few plans, so that few controls are needed. */

@@ -20,4 +20,5 @@ export const redisTailLossScenario: Scenario = {
     { name: 'recovery-time', bound: 30_000 },
     { name: 'drained', bound: 30_000 },
   ],
+  shows: [{ figure: 'paused-answers', atLeast: 50 }, { figure: 'let-in-after-outage', atLeast: 300 }],
 };

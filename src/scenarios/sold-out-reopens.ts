@@ -7,7 +7,7 @@ import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENT
 
 export const soldOutReopens: Scenario = {
   name: 'sold-out-reopens',
-  claim: 'Units that come back after "sold out" are sold again, and no client heard a "final" that was not.',
+  claim: 'Units that come back after "sold out" are sold again, also to who let one go, and no client heard a "final" that was not.',
   stock: 200,
   load: {
     ...USUAL_CLIENTS,
@@ -26,5 +26,5 @@ export const soldOutReopens: Scenario = {
   settleBoundMs: 90_000,
   invariants: [...LIFE_INVARIANTS, 'no-undersell'],
   serviceLevels: [{ name: 'drained', bound: 60_000 }],
-  shows: [{ figure: 'temp-sold-out-answers', atLeast: 100 }, { figure: 'orders-beyond-stock', atLeast: 40 }],
+  shows: [{ figure: 'temp-sold-out-answers', atLeast: 100 }, { figure: 'orders-beyond-stock', atLeast: 40 }, { figure: 'second-purchases', atLeast: 10 }],
 };

@@ -2,10 +2,11 @@
 import type { Facts, ShownFigure, ShownSpec } from '../../facts/facts.js';
 import type { RunFigures, ShownVerdict } from '../../facts/verdict.js';
 import { letInAgain, turnedAwayInARow } from './admission-turns.js';
+import { letInAfterOutage, secondOrdersRefused } from './after-outage.js';
 import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, secondPurchases, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
-import { tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
+import { pausedAnswers, tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
 import { callbacksArchived, eventsArchived, inboxRowsTrimmed, lossesExcused, repairs } from './upkeep.js';
 
 export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
@@ -23,6 +24,9 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
   'turned-away-by-admission': turnedAwayByAdmission,
   'turned-away-in-a-row': turnedAwayInARow,
   'let-in-again': letInAgain,
+  'paused-answers': pausedAnswers,
+  'let-in-after-outage': letInAfterOutage,
+  'second-orders-refused': secondOrdersRefused,
   'turned-away-by-breaker': turnedAwayByBreaker,
   'turned-away-by-permit': turnedAwayByPermit,
   'turned-away-by-draw': turnedAwayByDraw,

@@ -110,3 +110,21 @@ it('orders that were unpaid when everything was killed are those that were made 
   expect(counted(killedAt(endedUs + 1), 'orders-carried-over')).toBe(0);
   expect(counted(killedAt(order.createdAtUs - 1), 'orders-carried-over')).toBe(0);
 });
+
+it('what came after an outage is told by who asked when the store was back', () => {
+  const codes: readonly AnswerCode[] = ['QUEUED', 'PAUSED', 'PAUSED', 'USER_HAS_ONE', 'QUEUED', 'USER_HAS_ONE', 'QUEUED_PENDING_MESSAGE', 'UNAVAILABLE'];
+  const world = handWrittenFacts({ arrivals: codes.length, stock: 100 });
+  const sentUs = world.history.present ? world.history.value.columns.sentUs : new Float64Array();
+  const facts = edited(world, (draft) => {
+    codes.forEach((code, index) => { draft.history.columns.answerCode[index] = ANSWER_CODES_BY_NUMBER.indexOf(code); });
+    // The order of the user who asked fourth stood before, that of the sixth was made after it.
+    draft.postgres.orders.forEach((order, place) => { order.createdAtUs = world.run.clock.atStart.wallUs + (place === 5 ? 900_000_000 : 0); });
+    draft.faults.push({
+      id: 'f#1', name: 'redis-failover', options: {}, scheduledUs: 0, injectedUs: 0, healedUs: 1, prediction: '', proof: 'landed', observed: '', healed: true, healObserved: '', strikes: 1, strikesAsked: 1, hits: [],
+      mayLose: null, outage: { fromUs: (sentUs[0] ?? 0) + 1, toUs: (sentUs[2] ?? 0) + 1 },
+    });
+  });
+  expect([counted(facts, 'paused-answers'), counted(facts, 'let-in-after-outage'), counted(facts, 'second-orders-refused')]).toEqual([2, 2, 1]);
+  expect(counted(edited(facts, (draft) => { draft.faults.pop(); }), 'let-in-after-outage')).toBe(0);
+  expect(counted(without(facts, 'faults'), 'let-in-after-outage')).toBe(null);
+});

@@ -24,3 +24,8 @@ export const tempSoldOutAnswers: CountedFigure = {
   what: 'requests told that it is sold out for now',
   count: (facts, figures) => (facts.history.present ? figures.refusedByCode['TEMP_SOLD_OUT'] ?? 0 : null),
 };
+
+export const pausedAnswers: CountedFigure = {
+  what: 'requests told that the sale is paused',
+  count: (facts, figures) => (facts.history.present ? figures.refusedByCode['PAUSED'] ?? 0 : null),
+};

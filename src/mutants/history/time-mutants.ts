@@ -1,6 +1,9 @@
 /** Things at the wrong moment or in the wrong order: an answer before what it tells, commits that are gone, doubled or swapped, an order ended before its time. */
+import { ANSWER_CODES_BY_NUMBER } from '../../domain/reason-codes.js';
 import { wallToMonoUs } from '../../facts/timeline.js';
 import { anyOf, someOf, type Draft, type HistoryMutant, type Random } from './history-mutant.js';
+
+const QUEUED = ANSWER_CODES_BY_NUMBER.indexOf('QUEUED');
 
 /** Past the bound of the clocks, microseconds: the least that can be told, a millisecond, a second. */
 const TOO_EARLY = [1, 1_000, 1_000_000] as const;
@@ -50,6 +53,23 @@ export const TIME_MUTANTS: readonly HistoryMutant[] = [
       if (told === null) return false;
       told.telling.answeredUs = told.committedUs - draft.run.clock.boundUs - magnitude;
       told.telling.askedUs = told.telling.answeredUs - 1;
+      return true;
+    },
+  },
+  {
+    name: 'tell-queued-early', description: 'A client was told that his request is queued before the broker had its message, and before anything was committed.', unit: 'us past the bound of the clocks', magnitudes: TOO_EARLY, equivalent: null,
+    apply(draft, random, magnitude) {
+      const { columns } = draft.history;
+      const firstMs = new Map<string, number>();
+      for (const { reservationId, appendedAtMs } of draft.kafka.orders) {
+        const id = reservationId.replaceAll('-', '');
+        firstMs.set(id, Math.min(appendedAtMs, firstMs.get(id) ?? Infinity));
+      }
+      const idAt = (index: number): string => Buffer.from(columns.reservation.subarray(index * 16, (index + 1) * 16)).toString('hex');
+      const index = anyOf(Array.from(columns.answerCode.keys()).filter((each) => columns.answerCode[each] === QUEUED && firstMs.has(idAt(each))), random);
+      if (index === null) return false;
+      columns.answeredUs[index] = wallToMonoUs(draft.run.clock, (firstMs.get(idAt(index)) ?? 0) * 1_000) - draft.run.clock.boundUs - magnitude;
+      columns.sentUs[index] = Math.min(columns.sentUs[index] ?? 0, (columns.answeredUs[index] ?? 0) - 1);
       return true;
     },
   },

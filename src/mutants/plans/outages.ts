@@ -55,6 +55,20 @@ export const failoverSmall = smallRun({
   invariants: [...SAFETY_INVARIANTS, 'fail-closed'],
 });
 
+/** The reconciler stands still meanwhile, so that the gateways are alone with the promoted replica for a second or more. */
+export const failoverUnnoticed = smallRun({
+  name: 'failover-unnoticed',
+  claim: 'Nobody is let in on a promoted replica, however long it takes until somebody rebuilds it.',
+  roles: { ...USUAL_ROLES, reconciler: 1 },
+  load: { ratePerSecond: 120, durationMs: 5_000 },
+  tuning: { reserveTimeoutMs: 200, reconciler: { ...DEFAULT_RECONCILER, drainPatienceMs: 2_000, reopenSteps: 1, reopenStepMs: 100, graceMs: 1_500, passIntervalMs: 1_500 } },
+  stock: 700,
+  faults: ['freeze-role@role=reconciler-1,t=100ms,s=3', 'redis-failover@t=300ms,lose=40'],
+  settleBoundMs: 25_000,
+  // Not no-undersell: who lost his place with Redis would count as a buyer whom nobody served.
+  invariants: [...SAFETY_INVARIANTS, 'fail-closed'],
+});
+
 export const counterOff = smallRun({
   name: 'counter-off',
   claim: 'A counter of Redis that is off is set right while people buy, and no unit appears or vanishes.',
