@@ -69,18 +69,20 @@ export interface RunFacts {
 /** Counts of what a story tells of, each from evidence; `src/invariants/shown/` has one function for each. */
 export const SHOWN_FIGURES = [
   'orders', 'races', 'races-won-by-payment', 'races-won-by-end', 'late-money-returned', 'orders-timed-out', 'orders-carried-over', 'units-released', 'orders-beyond-stock', 'second-purchases',
-  'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'paused-answers', 'let-in-after-outage', 'second-orders-refused', 'turned-away-by-breaker', 'turned-away-by-permit', 'turned-away-by-draw', 'repairs', 'losses-excused',
+  'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'paused-answers', 'let-in-after-outage', 'second-orders-refused', 'turned-away-by-breaker', 'turned-away-by-permit', 'turned-away-by-draw', 'people-limited', 'repairs', 'losses-excused',
   'inbox-rows-trimmed', 'events-archived', 'callbacks-archived',
 ] as const;
 export type ShownFigure = (typeof SHOWN_FIGURES)[number];
 
 /**
- * What a run has to have come to: where two things never met, a judge that finds nothing wrong with their meeting has shown nothing. A run that falls short of one
- * is `unknown`, whatever its judges say.
+ * What a run has to have come to: where two things never met, a judge that finds nothing wrong with their meeting has shown nothing. A run that falls short of one,
+ * or goes beyond, is `unknown`, whatever its judges say.
  */
 export interface ShownSpec {
   readonly figure: ShownFigure;
   readonly atLeast: number;
+  /** Left out: as many as there are. */
+  readonly atMost?: number;
 }
 
 export interface ServiceLevelSpec {

@@ -46,9 +46,10 @@ export function serviceLevelInWords(level: ServiceLevelVerdict): string {
   return `${write(level.measured)}, promised ${level.unit === 'ms' ? '≤' : '≥'} ${write(level.bound)}`;
 }
 
-/** `1,012 of at least 1,000`. */
-export function shownInWords({ seen, atLeast }: ShownVerdict): string {
-  return `${countInWords(seen)} of at least ${countInWords(atLeast)}`;
+/** `1,012 of at least 1,000`, `0 of at most 5`. */
+export function shownInWords({ seen, atLeast, atMost }: ShownVerdict): string {
+  const bounds = [...(atLeast > 0 || atMost === undefined ? [`at least ${countInWords(atLeast)}`] : []), ...(atMost === undefined ? [] : [`at most ${countInWords(atMost)}`])];
+  return `${countInWords(seen)} of ${bounds.join(' and ')}`;
 }
 
 export function latenciesInWords(latencies: Latencies): string {

@@ -52,6 +52,8 @@ export interface ShownVerdict {
   readonly figure: string;
   readonly outcome: 'shown' | 'not-shown' | 'unknown';
   readonly atLeast: number;
+  /** Left out: there is no such bound. */
+  readonly atMost?: number;
   /** null: the evidence for counting is missing. */
   readonly seen: number | null;
   /** What was counted, in words. */

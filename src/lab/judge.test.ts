@@ -107,6 +107,12 @@ describe('what a run has to come to', () => {
     expect(verdict.headline).toContain('did not come to what it tells of: 0 orders that nobody paid and that timed out, at least 1 are needed');
   });
 
+  it('makes a run unknown that goes beyond', () => {
+    const verdict = after((draft) => { draft.run.shows.push({ figure: 'orders', atLeast: 0, atMost: 3 }); });
+    expect(verdict).toMatchObject({ outcome: 'unknown', exitCode: 2 });
+    expect(verdict.headline).toMatch(/did not come to what it tells of: \d+ orders made, at most 3 may be/);
+  });
+
   it('takes nothing from a run that came to it, and excuses no violation', () => {
     expect(after(asking(0))).toMatchObject({ outcome: 'green', exitCode: 0, shown: [{ outcome: 'shown' }] });
     expect(after((draft) => { asking(1)(draft); violate(draft); })).toMatchObject({ outcome: 'violated', exitCode: 1 });

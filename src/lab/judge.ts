@@ -79,9 +79,11 @@ const EXIT_OF: Readonly<Record<RunOutcome, ExitCodeName>> = {
   violated: 'violated', unknown: 'unknown', void: 'void', 'service-level-missed': 'serviceLevelMissed', green: 'green',
 };
 
-function shownProblem({ outcome, what, seen, atLeast }: ShownVerdict): string | null {
+function shownProblem({ outcome, what, seen, atLeast, atMost }: ShownVerdict): string | null {
   if (outcome === 'shown') return null;
-  return outcome === 'unknown' ? `nobody can count ${what}` : `the run did not come to what it tells of: ${String(seen)} ${what}, at least ${String(atLeast)} are needed`;
+  if (outcome === 'unknown') return `nobody can count ${what}`;
+  const bound = (seen ?? 0) < atLeast ? `at least ${String(atLeast)} are needed` : `at most ${String(atMost)} may be`;
+  return `the run did not come to what it tells of: ${String(seen)} ${what}, ${bound}`;
 }
 
 interface Judged {

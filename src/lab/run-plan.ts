@@ -120,7 +120,7 @@ export function experimentPlanOf(plan: RunPlan, options: RunOptions): Experiment
 function showsOf({ shows = [], load, stock }: Scenario, options: RunOptions): readonly ShownSpec[] {
   const arrivals = ((options.rate ?? load.ratePerSecond) * (options.duration ?? load.durationMs)) / (load.ratePerSecond * load.durationMs);
   const share = Math.min(1, arrivals, (options.stock ?? stock) / stock);
-  return shows.map(({ figure, atLeast }) => ({ figure, atLeast: Math.ceil(atLeast * share) }));
+  return shows.map(({ figure, atLeast, atMost }) => ({ figure, atLeast: Math.ceil(atLeast * share), ...(atMost === undefined ? {} : { atMost: Math.ceil(atMost * share) }) }));
 }
 
 /** What ran, for the manifest. */

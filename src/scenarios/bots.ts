@@ -4,7 +4,8 @@
  *
  * Three hundred a second: at a thousand one gateway on two cores refuses people by the thousand for want of time (measured: 3,493 of 7,893), and nobody buys as if alone.
  *
- * Claim: they get nothing and eat no stock; people with a permit buy as if they were alone.
+ * Claim: they get nothing and eat no stock; people with a permit buy as if they were alone: none of them is told that his permit is none (`permit-once`), and none to slow
+ * down.
  */
 import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, funnelWith, type Scenario } from './scenario.js';
 
@@ -24,5 +25,5 @@ export const bots: Scenario = {
   settleBoundMs: 30_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell', 'permit-once'],
   serviceLevels: [{ name: 'drained', bound: 10_000 }],
-  shows: [{ figure: 'turned-away-by-permit', atLeast: 1_000 }, { figure: 'orders', atLeast: 500 }],
+  shows: [{ figure: 'turned-away-by-permit', atLeast: 1_000 }, { figure: 'orders', atLeast: 500 }, { figure: 'people-limited', atLeast: 0, atMost: 0 }],
 };

@@ -12,7 +12,7 @@ import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, type Scenario } from './
 
 export const redisFailover: Scenario = {
   name: 'redis-failover',
-  claim: 'After a failover that lost acknowledged reservations Redis is rebuilt from durable facts; no second order, nothing sold twice.',
+  claim: 'After a failover that lost acknowledged reservations nobody is let in until Redis was rebuilt from durable facts, and then the rest is sold; no second order, nothing sold twice.',
   stock: 2_500,
   load: { ...USUAL_CLIENTS, ratePerSecond: 300, durationMs: 20_000, mix: { ...USUAL_CLIENTS.mix, sameUserShare: 0.2 } },
   roles: { ...USUAL_ROLES, reconciler: 1 },

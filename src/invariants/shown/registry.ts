@@ -6,7 +6,7 @@ import { letInAfterOutage, secondOrdersRefused } from './after-outage.js';
 import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, secondPurchases, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
-import { pausedAnswers, tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
+import { pausedAnswers, peopleLimited, tempSoldOutAnswers, turnedAwayByAdmission, turnedAwayByBreaker, turnedAwayByDraw, turnedAwayByPermit } from './turned-away.js';
 import { callbacksArchived, eventsArchived, inboxRowsTrimmed, lossesExcused, repairs } from './upkeep.js';
 
 export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
@@ -30,6 +30,7 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
   'turned-away-by-breaker': turnedAwayByBreaker,
   'turned-away-by-permit': turnedAwayByPermit,
   'turned-away-by-draw': turnedAwayByDraw,
+  'people-limited': peopleLimited,
   repairs,
   'losses-excused': lossesExcused,
   'inbox-rows-trimmed': inboxRowsTrimmed,
@@ -38,12 +39,13 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
 };
 
 /** Never throws: what cannot be counted is unknown. */
-export function judgeShown(facts: Facts, { figure, atLeast }: ShownSpec, figures: RunFigures): ShownVerdict {
+export function judgeShown(facts: Facts, spec: ShownSpec, figures: RunFigures): ShownVerdict {
+  const { figure, atLeast, atMost = Infinity } = spec;
   const { what, count } = COUNTED_FIGURES[figure];
   try {
     const seen = count(facts, figures);
-    return { figure, outcome: seen === null ? 'unknown' : seen >= atLeast ? 'shown' : 'not-shown', atLeast, seen, what };
+    return { ...spec, outcome: seen === null ? 'unknown' : seen >= atLeast && seen <= atMost ? 'shown' : 'not-shown', seen, what };
   } catch (cause) {
-    return { figure, outcome: 'unknown', atLeast, seen: null, what: `${what}; counting crashed: ${cause instanceof Error ? cause.message : String(cause)}` };
+    return { ...spec, outcome: 'unknown', seen: null, what: `${what}; counting crashed: ${cause instanceof Error ? cause.message : String(cause)}` };
   }
 }

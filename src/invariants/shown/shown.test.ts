@@ -128,3 +128,15 @@ it('what came after an outage is told by who asked when the store was back', () 
   expect(counted(edited(facts, (draft) => { draft.faults.pop(); }), 'let-in-after-outage')).toBe(0);
   expect(counted(without(facts, 'faults'), 'let-in-after-outage')).toBe(null);
 });
+
+it('people who were told to slow down are counted without the bots, and may be none at all', () => {
+  const bots = { noPermit: 0.5, forgedPermit: 0, expiredPermit: 0, replayedPermit: 0, devices: 1 };
+  const world = handWrittenFacts({ arrivals: 40, limitedShare: 1, stock: 0 });
+  const facts: Facts = { ...world, run: { ...world.run, load: { ...world.run.load, permits: { validForMs: 1_000, bots } } } };
+  const people = counted(facts, 'people-limited') ?? 0;
+  expect(people).toBeGreaterThan(5);
+  expect(people).toBeLessThan(35);
+  const judged = (atMost: number) => judgeShown(facts, { figure: 'people-limited', atLeast: 0, atMost }, runFigures(facts, []));
+  expect(judged(people)).toMatchObject({ outcome: 'shown', atMost: people, seen: people });
+  expect(judged(people - 1).outcome).toBe('not-shown');
+});

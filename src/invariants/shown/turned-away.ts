@@ -1,6 +1,9 @@
 /** What one layer of the funnel turned away: the gateways' own count of that layer and the answers that clients heard, whichever is less. */
-import type { AnswerCode } from '../../domain/reason-codes.js';
+import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
 import type { FunnelLayerName } from '../../domain/funnel.js';
+import { arrivalKindAt } from '../../facts/arrival-plan.js';
+import { BOT_KINDS, type ArrivalKind } from '../../facts/load-spec.js';
+import { planOf } from '../indexes.js';
 import type { CountedFigure } from './shown-figure.js';
 
 function turnedAwayBy(layer: FunnelLayerName, code: AnswerCode, what: string): CountedFigure {
@@ -28,4 +31,16 @@ export const tempSoldOutAnswers: CountedFigure = {
 export const pausedAnswers: CountedFigure = {
   what: 'requests told that the sale is paused',
   count: (facts, figures) => (facts.history.present ? figures.refusedByCode['PAUSED'] ?? 0 : null),
+};
+
+const BOTS: ReadonlySet<ArrivalKind> = new Set(BOT_KINDS);
+
+export const peopleLimited: CountedFigure = {
+  what: 'requests of people, who are no bots, that were told to slow down',
+  count: (facts) => {
+    if (!facts.history.present) return null;
+    const { answerCode } = facts.history.value.columns;
+    const plan = planOf(facts);
+    return Array.from(answerCode.keys()).filter((index) => ANSWER_CODES_BY_NUMBER[answerCode[index] ?? -1] === 'LIMITED' && !BOTS.has(arrivalKindAt(plan, index))).length;
+  },
 };
