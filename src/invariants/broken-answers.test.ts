@@ -1,7 +1,7 @@
 /** Wrong answers to clients: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
 import { wallToMonoUs } from '../facts/timeline.js';
-import { arrivalTold, ELSEWHERE, found, hexAt, judged, missedIn, nth, openOrder, REFUSED, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { arrivalTold, ELSEWHERE, found, hexAt, judged, LIVES, missedIn, nth, openOrder, REFUSED, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
 import { edited, without, type Draft } from './edited-facts.test-support.js';
 
 /** The first arrival that was told QUEUED, and its message in the topic. */
@@ -58,6 +58,10 @@ const CASES: readonly BrokenWorld[] = [
   { wrong: 'told RELEASED while the money is on its way back', judge: 'honest-answers', world: REFUSED, claim: /reservation row is in state 30/, edit: (draft) => {
     const { reservationId } = found(draft.history.tellings, (telling) => telling.code === 'RELEASED');
     found(draft.postgres.reservations, (row) => row.reservationId === reservationId).status = 30;
+  } },
+  { wrong: 'told RELEASED with the order of somebody else', judge: 'honest-answers', world: LIVES, claim: /its order is \d+ and not 1/, edit: (draft) => {
+    const ended = new Set(draft.postgres.orders.filter((order) => order.status === 40).map((order) => order.reservationId));
+    found(draft.history.tellings, (telling) => telling.code === 'RELEASED' && ended.has(telling.reservationId ?? '')).orderId = '1';
   } },
   { wrong: 'told REJECTED of a reservation that PostgreSQL has never refused', judge: 'honest-answers', world: REFUSED, claim: /never refused or released/, edit: (draft) => {
     const { reservationId } = found(draft.history.tellings, (telling) => telling.code === 'REJECTED');

@@ -142,6 +142,7 @@ function endCommit(facts: Facts, told: Acceptance): number | string | null {
   if (row === undefined) return endOfReservation(facts, told.reservationId).end === 'refused' ? null : 'PostgreSQL has never refused or released it';
   const ends = ENDS_TOLD_AS[told.code];
   if (!ends.includes(row.status)) return `its reservation row is in state ${String(row.status)}`;
+  if (told.orderId !== null && told.orderId !== row.orderId) return `its order is ${row.orderId ?? 'none'} and not ${told.orderId}`;
   const step = commitHistoryOf(facts).reservations.get(told.reservationId)?.find((candidate) => ends.includes(candidate.status));
   return step?.transaction.committedAtUs ?? null;
 }

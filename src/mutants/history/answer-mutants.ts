@@ -1,5 +1,6 @@
 /** Answers that were never given so: to the wrong client, about the wrong reservation, or promising more than there is. */
 import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
+import { expandArrivalPlan } from '../../facts/arrival-plan.js';
 import { ARRIVAL_OUTCOMES } from '../../facts/history.js';
 import { anyOf, someOf, type Draft, type HistoryMutant } from './history-mutant.js';
 
@@ -24,6 +25,11 @@ function idAt(draft: Draft, index: number): string {
 function tell(draft: Draft, index: number, code: AnswerCode, httpStatus: number): void {
   draft.history.columns.answerCode[index] = ANSWER_CODES_BY_NUMBER.indexOf(code);
   draft.history.columns.httpStatus[index] = httpStatus;
+}
+
+/** The arrival that made the request: request ids end in it. */
+function arrivalOf(requestId: string): number {
+  return Number(requestId.slice(requestId.lastIndexOf('-') + 1));
 }
 
 /** An id that no store can know: version 7 by its form, its time long before the sale. */
@@ -76,18 +82,19 @@ export const ANSWER_MUTANTS: readonly HistoryMutant[] = [
     return true;
   }),
   mutant('deny-order', 'The last that a client heard of his live order was that all is sold.', (draft, random, magnitude) => {
-    const tellers = new Map<string, number>();
+    // Who asked once more has heard something else last, if only "not now"; who has paid has heard of his order.
+    const { requestOf } = expandArrivalPlan(draft.run.load);
+    const answers = new Map<number, number>();
     for (const index of arrivals(draft, () => true)) {
-      const id = idAt(draft, index);
-      tellers.set(id, (tellers.get(id) ?? 0) + 1);
+      const request = requestOf[index] ?? index;
+      answers.set(request, (answers.get(request) ?? 0) + 1);
     }
-    // Who repeated his request and was told of his unit, or has paid for it, has heard of it.
     const payers = new Set(draft.history.payerTellings.map((telling) => telling.orderId));
-    const orders = someOf(draft.postgres.orders.filter((order) => (order.status === 10 || order.status === 30) && !payers.has(order.orderId) && (tellers.get(order.reservationId.replaceAll('-', '')) ?? 0) <= 1), magnitude, random);
+    const orders = someOf(draft.postgres.orders.filter((order) => (order.status === 10 || order.status === 30) && !payers.has(order.orderId) && (answers.get(arrivalOf(order.requestId)) ?? 0) <= 1), magnitude, random);
     if (orders === null) return false;
     for (const { requestId } of orders) {
       draft.history.tellings = draft.history.tellings.filter((telling) => telling.requestId !== requestId);
-      const plan = Number(requestId.slice(requestId.lastIndexOf('-') + 1));
+      const plan = arrivalOf(requestId);
       draft.history.columns.outcome[plan] = ANSWERED;
       draft.history.columns.reservation.fill(0, plan * ID_BYTES, (plan + 1) * ID_BYTES);
       if (Number.isNaN(draft.history.columns.answeredUs[plan] ?? NaN)) draft.history.columns.answeredUs[plan] = (draft.history.columns.sentUs[plan] ?? 0) + 1_000;
