@@ -193,6 +193,28 @@ export interface RedisPair {
 
 export type EvictionPolicy = 'noeviction' | 'allkeys-lru' | 'allkeys-random';
 
+/** What the keys of a run hold. */
+export interface RedisHoldings {
+  readonly stock: boolean;
+  readonly meta: boolean;
+  /** Records in `requests`. Nobody ever takes one out, so fewer than before were thrown away. */
+  readonly records: number;
+  /** Marks in `users`. One goes with the unit that is given back. */
+  readonly marks: number;
+  /** Entries of `pending`. One goes with the result of its reservation, and with the last one the key. */
+  readonly waiting: number;
+}
+
+/** All of it and how it fits together, in one look that nothing comes between. */
+export interface RedisBooks extends RedisHoldings {
+  /** Records that hold their user's mark. */
+  readonly marksDue: number;
+  /** Records that wait for a result and stand in no entry of `pending`. */
+  readonly waitingMissing: number;
+  /** When each reservation was made of which Redis does not know that its message was sent; milliseconds since the epoch, by the gateway. */
+  readonly unsentAtMs: readonly number[];
+}
+
 /** The memory of the Redis that is the primary, over a direct connection. */
 export interface RedisMemory {
   /** Forgets every script. */
@@ -200,8 +222,10 @@ export interface RedisMemory {
   cachedScripts(): Promise<number>;
   /** How often the server has answered NOSCRIPT since it started. */
   scriptMisses(): Promise<number>;
-  /** Which keys of the run there are: `stock`, `meta`, `requests`, `users`, `pending`. */
-  keys(): Promise<readonly string[]>;
+  /** Cheap: counted by the server. */
+  holdings(): Promise<RedisHoldings>;
+  /** Reads every record. */
+  books(): Promise<RedisBooks>;
   /** Sets the policy and how much memory is left from now on; null: no bound. */
   setBound(policy: EvictionPolicy, leftBytes: number | null): Promise<void>;
   /** Keys evicted since the server started. */

@@ -1,6 +1,6 @@
 /** Database, disk and Redis memory made of plain values, for unit tests of faults: a test says what moves. */
 import type { ArchiverFigures, DatabaseTarget, DiskTarget, HeldConnections, HeldLocks, LockWaiter, VacuumReport } from '../facts/database-target.js';
-import type { RedisMemory } from '../facts/targets.js';
+import type { RedisBooks, RedisHoldings, RedisMemory } from '../facts/targets.js';
 
 export class FakeDatabase implements DatabaseTarget {
   /** Rows that a lock on rows gets. */
@@ -117,7 +117,7 @@ export class FakeRedisMemory implements RedisMemory {
   scripts = 5;
   misses = 0;
   missesPerFlush = 1;
-  present: readonly string[] = ['stock', 'meta', 'requests', 'users', 'pending'];
+  kept: RedisBooks = { stock: true, meta: true, records: 4, marks: 3, waiting: 2, marksDue: 3, waitingMissing: 0, unsentAtMs: [] };
   evictions = 0;
   policy = 'noeviction';
   /** Called with every filling. */
@@ -134,8 +134,11 @@ export class FakeRedisMemory implements RedisMemory {
   scriptMisses(): Promise<number> {
     return Promise.resolve(this.misses);
   }
-  keys(): Promise<readonly string[]> {
-    return Promise.resolve(this.present);
+  holdings(): Promise<RedisHoldings> {
+    return Promise.resolve(this.kept);
+  }
+  books(): Promise<RedisBooks> {
+    return Promise.resolve(this.kept);
   }
   setBound(policy: string): Promise<void> {
     this.policy = policy;

@@ -1,12 +1,14 @@
 /**
  * redis-eviction: somebody has given Redis an eviction policy, memory runs full, and it throws keys of the sale away, without any error (CASES C9).
  *
- * Landed: the server counts evicted keys, and a key of the run that was there is gone. Loses by its own admission: with the records or the index of what is
- * pending, reservations made until then.
+ * Landed: the server counts evicted keys, and something of the run is gone that the system never takes away: stock, meta, a record, all marks although records
+ * hold theirs, or an entry of the index although its record waits. A key that goes with its last entry proves nothing by being gone.
+ * Loses by its own admission: with the records or the index, reservations whose messages were not known to be sent when it began, and those made until it ended.
  */
 import { z } from 'zod';
 
 import type { MayLose } from '../facts/fault-record.js';
+import type { RedisBooks, RedisHoldings } from '../facts/targets.js';
 import { defineFault } from './fault.js';
 import { holdsServer } from './fault-holds.js';
 import { until } from './observation.js';
@@ -19,6 +21,23 @@ const STAMP_MARGIN_MS = 1_000;
 /** Without these, what was reserved and not yet handed over is known to nobody. */
 const HOLDS_RESERVATIONS: readonly string[] = ['requests', 'pending'];
 
+/** What of the run was thrown away between two looks. */
+function thrownAway(before: RedisBooks, after: RedisBooks): readonly string[] {
+  const gone = {
+    stock: before.stock && !after.stock,
+    meta: before.meta && !after.meta,
+    requests: after.records < before.records,
+    users: before.marks > 0 && after.marks === 0 && after.marksDue > 0,
+    pending: after.waitingMissing > before.waitingMissing,
+  };
+  return Object.entries(gone).filter(([, isGone]) => isGone).map(([name]) => name);
+}
+
+/** Reason enough to read everything: something is gone, or has become less, that may have gone by itself. */
+function mayBeGone(before: RedisBooks, now: RedisHoldings): boolean {
+  return now.stock !== before.stock || now.meta !== before.meta || now.records < before.records || now.marks === 0 || now.waiting === 0;
+}
+
 export const redisEviction = defineFault({
   name: 'redis-eviction',
   description: 'Redis runs full under an eviction policy until a key of the sale is gone, then gets its memory back',
@@ -27,7 +46,7 @@ export const redisEviction = defineFault({
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
   holds: (options) => [holdsServer('redis-primary', { t: options.t, s: 1_000 })],
-  predict: () => 'the server’s count of evicted keys rises, and a key of the run is gone',
+  predict: () => 'the server’s count of evicted keys rises, and something of the run is gone that the system never takes away',
   begin: (options, { targets, clock }) => {
     const memory = targets.redisMemory;
     let evicted = 0;
@@ -36,24 +55,25 @@ export const redisEviction = defineFault({
     let isBound = false;
     return {
       async inject(signal) {
-        const keysBefore = await memory.keys();
+        const before = await memory.books();
         const evictedBefore = await memory.evicted();
-        const firstMs = [...(await targets.redis.reservedOn('redis-primary')).values()].reduce((first, at) => Math.min(first, at), clock.wallMs());
+        // What was sent stands in the topic, whatever Redis forgets.
+        const firstMs = before.unsentAtMs.reduce((first, at) => Math.min(first, at), clock.wallMs());
         isBound = true;
         await memory.setBound(options.policy, 0);
         await until(clock, EVICTION_BOUND_MS, 5, async () => {
           await memory.fill(FILL_BYTES);
-          const left = await memory.keys();
-          gone = keysBefore.filter((key) => !left.includes(key));
+          if (mayBeGone(before, await memory.holdings())) gone = thrownAway(before, await memory.books());
           return gone.length > 0;
         }, signal);
         await memory.setBound('noeviction', null);
+        const [endUs, endMs] = [clock.monoUs(), clock.wallMs()];
         isBound = false;
         await memory.empty();
-        const left = await memory.keys();
-        gone = [...new Set([...gone, ...keysBefore.filter((key) => !left.includes(key))])];
+        // While the bound was there, more may have gone; a rebuild that has begun meanwhile does not make undone what was seen.
+        gone = [...new Set([...gone, ...thrownAway(before, await memory.books())])];
         evicted = (await memory.evicted()) - evictedBefore;
-        if (gone.some((key) => HOLDS_RESERVATIONS.includes(key))) mayLose = { store: 'redis', fromUs: clock.monoUs() - (clock.wallMs() - firstMs + STAMP_MARGIN_MS) * 1000, toUs: clock.monoUs() };
+        if (gone.some((key) => HOLDS_RESERVATIONS.includes(key))) mayLose = { store: 'redis', fromUs: endUs - (endMs - firstMs + STAMP_MARGIN_MS) * 1000, toUs: endUs };
       },
       async heal() {
         if (isBound) await memory.setBound('noeviction', null);
@@ -64,7 +84,7 @@ export const redisEviction = defineFault({
       },
       prove() {
         const landed = evicted > 0 && gone.length > 0;
-        return Promise.resolve({ landed, observed: `${String(evicted)} keys evicted; of the run: ${gone.join(', ') || 'none'}`, strikes: landed ? 1 : 0, hits: [], mayLose: landed ? mayLose : null });
+        return Promise.resolve({ landed, observed: `${String(evicted)} keys evicted; of the run: ${gone.join(', ') || 'nothing for sure'}`, strikes: landed ? 1 : 0, hits: [], mayLose: landed ? mayLose : null });
       },
     };
   },

@@ -1,14 +1,16 @@
 /** The memory of the Redis that serves a run, in the hands of a fault: scripts, eviction, and the tail of its append-only file. */
 import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
 
 import type { SkuKey } from '../domain/ids.js';
 import type { Namespace } from '../domain/namespace.js';
 import type { HostPort } from '../domain/role-config.js';
+import { RedisRecordState } from '../domain/status-codes.js';
 import { LabError } from '../facts/lab-error.js';
-import type { RedisMemory } from '../facts/targets.js';
-import { stockKeys } from '../system/stock/keys.js';
+import type { RedisBooks, RedisHoldings, RedisMemory } from '../facts/targets.js';
+import { stockKeys, type StockKeys } from '../system/stock/keys.js';
+import { unpackRecord } from '../system/stock/record-codec.js';
 import { directRedis } from './store-clients.js';
 
 const FILLER_BYTES = 16_384;
@@ -17,6 +19,42 @@ const FILLER_SECONDS = 60;
 /** `name:value` of INFO; 0 when it is not there. */
 function figure(info: string, pattern: RegExp): number {
   return Number(pattern.exec(info)?.[1] ?? 0);
+}
+
+/** How many answers `countsOf` asks for. */
+const COUNTS = 5;
+
+function countsOf(multi: ChainableCommander, keys: StockKeys): ChainableCommander {
+  return multi.exists(keys.stock).exists(keys.meta).hlen(keys.requests).hlen(keys.users).zcard(keys.pending);
+}
+
+/** The answers of a transaction. Throws what the server said of the first command that it refused. */
+async function answersOf(multi: ChainableCommander): Promise<readonly unknown[]> {
+  return ((await multi.exec()) ?? []).map(([error, answer]) => {
+    if (error !== null) throw error;
+    return answer;
+  });
+}
+
+function holdingsOf(answers: readonly unknown[]): RedisHoldings {
+  const [stock, meta, records, marks, waiting] = answers.slice(0, COUNTS).map(Number) as [number, number, number, number, number];
+  return { stock: stock === 1, meta: meta === 1, records, marks, waiting };
+}
+
+function fittingOf(records: Readonly<Record<string, string>>, waiting: ReadonlySet<string>): Omit<RedisBooks, keyof RedisHoldings> {
+  const unsentAtMs: number[] = [];
+  let marksDue = 0;
+  let waitingMissing = 0;
+  for (const [requestId, text] of Object.entries(records)) {
+    const record = unpackRecord(requestId, text);
+    if (record === null) continue;
+    const { state } = record;
+    const waits = state === RedisRecordState.PENDING || state === RedisRecordState.SENT;
+    if (waits || state === RedisRecordState.ORDERED) marksDue += 1;
+    if (waits && !waiting.has(requestId)) waitingMissing += 1;
+    if (state === RedisRecordState.PENDING) unsentAtMs.push(record.reservedAtMs);
+  }
+  return { marksDue, waitingMissing, unsentAtMs };
 }
 
 /** @param directory folder of the primary; null where its files cannot be reached. */
@@ -39,11 +77,12 @@ export function createRedisMemory(direct: { readonly redisPrimary: HostPort }, d
     cachedScripts: () => asking(async (redis) => figure(await redis.info('memory'), /number_of_cached_scripts:(\d+)/)),
     scriptMisses: () => asking(async (redis) => figure(await redis.info('errorstats'), /errorstat_NOSCRIPT:count=(\d+)/)),
     evicted: () => asking(async (redis) => figure(await redis.info('stats'), /evicted_keys:(\d+)/)),
-    keys: () =>
+    holdings: () => asking(async (redis) => holdingsOf(await answersOf(countsOf(redis.multi(), keys)))),
+    books: () =>
       asking(async (redis) => {
-        const named = Object.entries(keys).filter(([name]) => name !== 'adjustments') as [string, string][];
-        const there = await Promise.all(named.map(([, key]) => redis.exists(key)));
-        return named.filter((_, index) => there[index] === 1).map(([name]) => name);
+        const answers = await answersOf(countsOf(redis.multi(), keys).hgetall(keys.requests).zrange(keys.pending, '0', '-1'));
+        const [records, waiting] = answers.slice(COUNTS) as [Readonly<Record<string, string>>, readonly string[]];
+        return { ...holdingsOf(answers), ...fittingOf(records, new Set(waiting)) };
       }),
     setBound: (policy, leftBytes) =>
       asking(async (redis) => {

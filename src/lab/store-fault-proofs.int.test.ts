@@ -8,7 +8,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { namespaceOf } from '../domain/namespace.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { ServerName } from '../facts/stack-description.js';
-import type { ServerTarget } from '../facts/targets.js';
+import type { RedisMemory, ServerTarget } from '../facts/targets.js';
 import { parseFaultOption } from '../faults/registry.js';
 import { migrate } from '../system/ledger/migrate.js';
 import { seedActivity } from '../system/ledger/seed.js';
@@ -37,7 +37,7 @@ function running(name: ServerName): ServerTarget {
 }
 
 /** A database with stock, and targets on it; nobody runs. */
-async function fresh(): Promise<{ readonly database: string; readonly keys: ReturnType<typeof stockKeys>; run(option: string): Promise<FaultRecord> }> {
+async function fresh(): Promise<{ readonly database: string; readonly keys: ReturnType<typeof stockKeys>; readonly memory: RedisMemory; run(option: string): Promise<FaultRecord> }> {
   const namespace = namespaceOf(`f${randomBytes(5).toString('hex')}`);
   await asked('postgres', (client) => client.query(`CREATE DATABASE ${namespace.database}`));
   undo.push(() => asked('postgres', (client) => client.query(`DROP DATABASE ${namespace.database} WITH (FORCE)`)));
@@ -54,6 +54,7 @@ async function fresh(): Promise<{ readonly database: string; readonly keys: Retu
   return {
     database: namespace.database,
     keys: stockKeys(namespace.redisPrefix, SKU),
+    memory: targets.redisMemory,
     async run(option) {
       const parsed = parseFaultOption(option);
       if (!parsed.ok) throw new Error(parsed.problems.join());
@@ -181,9 +182,28 @@ describe('redis-eviction', () => {
     });
     await redis.mset(keys.stock, '5', keys.meta, 'm');
     const record = await run('redis-eviction');
-    expect(record).toMatchObject({ proof: 'landed', healed: true });
+    expect(record).toMatchObject({ proof: 'landed', healed: true, mayLose: null });
+    expect(record.observed).toMatch(/of the run: .*(stock|meta)/);
     expect(await redis.config('GET', 'maxmemory*')).toEqual(expect.arrayContaining(['maxmemory', '0', 'maxmemory-policy', 'noeviction']));
     expect(await redis.keys(`${keys.stock.split(':')[0] ?? ''}:lab-filler*`)).toEqual([]);
     await redis.del(keys.stock, keys.meta);
+  });
+
+  test('an index that was emptied is told from one whose records have their result', async () => {
+    const { keys, memory } = await fresh();
+    const redis = new Redis({ ...stack.direct.redisPrimary });
+    undo.push(async () => {
+      await redis.del(keys.requests, keys.users);
+      redis.disconnect();
+    });
+    const record = (state: string, reservedAtMs: number): string => `${state}|1|00000000|r-1|m-1|1|1|${String(reservedAtMs)}|0|0|0||`;
+    await redis.hset(keys.requests, { 'a-1': record('P', 5), 'a-2': record('S', 6), 'a-3': record('O', 7) });
+    await redis.hset(keys.users, '1', 'a-1');
+    await redis.zadd(keys.pending, 7, 'a-1', 7, 'a-2');
+    expect(await memory.books()).toEqual({ stock: false, meta: false, records: 3, marks: 1, waiting: 2, marksDue: 3, waitingMissing: 0, unsentAtMs: [5] });
+    await redis.del(keys.pending);
+    expect(await memory.books()).toMatchObject({ waiting: 0, waitingMissing: 2 });
+    await redis.hset(keys.requests, { 'a-1': record('O', 5), 'a-2': record('R', 6) });
+    expect(await memory.books()).toMatchObject({ waiting: 0, waitingMissing: 0, marksDue: 2, unsentAtMs: [] });
   });
 });
