@@ -4,7 +4,7 @@
  */
 import type { EventType } from '../domain/reason-codes.js';
 import type { HostPort } from '../domain/role-config.js';
-import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
+import type { LinkName, RoleInstance, RoleName, StoreName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { DatabaseTarget, DiskTarget } from './database-target.js';
 import type { ServerName } from './stack-description.js';
@@ -131,7 +131,16 @@ export interface RoleClock {
   readonly reads: number;
 }
 
-/** Read-only looks at the servers over direct connections, for predictions and proofs. */
+/** The lab as a client of a link, through its proxy. All of it rejects with `LabError` when it does not come off in the time that is given plus what a busy machine may need. */
+export interface LinkProbe {
+  /** Sends at least so many bytes and gets at least as many back; resolves with the milliseconds it took. @param leastMs how long a toxic is known to hold it up. */
+  exchange(bytes: number, leastMs: number): Promise<number>;
+  /** Makes another connection and ends it without a word; resolves with the milliseconds until the other side has ended, too. */
+  closing(leastMs: number): Promise<number>;
+  end(): Promise<void>;
+}
+
+/** Read-only looks at the servers over direct connections, for predictions and proofs; `probe` alone goes through a proxy. */
 export interface Witness {
   /** Sum of end offsets over the partitions of the orders topic of the run. */
   ordersTopicEnd(): Promise<number>;
@@ -141,6 +150,8 @@ export interface Witness {
   answers(server: 'redis-primary' | 'postgres' | 'kafka'): Promise<boolean>;
   /** True when a new connection to the address is refused, false when it is accepted (and closed again at once). */
   refuses(address: HostPort): Promise<boolean>;
+  /** A conversation of the lab's own with the store behind a link. */
+  probe(link: HostPort, store: StoreName): Promise<LinkProbe>;
   /** How far the log of a server has got; for `loggedSince`. */
   logEnd(server: ServerName): Promise<number>;
   /** What a server has logged from there on. LabError where its log cannot be read. */

@@ -3,7 +3,7 @@ import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { ServerName } from '../facts/stack-description.js';
-import type { LinkCounters, LinkTarget, RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
+import type { LinkCounters, LinkProbe, LinkTarget, RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
 import { FakeDatabase, FakeDisk, FakeRedisMemory } from './fake-stores.test-support.js';
 import type { FaultClock } from './fault.js';
 
@@ -32,6 +32,10 @@ export class FakeLink implements LinkTarget {
   enabled = true;
   toxics: ToxicSpec[] = [];
   upstream: HostPort | null = null;
+  /** Toxics that are listed and do nothing; nobody behind it; what its machine needs for an exchange. */
+  powerless = false;
+  mute = false;
+  slownessMs = 0.2;
   bytes: LinkCounters = { upstreamReceivedBytes: 0, upstreamSentBytes: 0, downstreamReceivedBytes: 0, downstreamSentBytes: 0 };
   /** Called with every toxic that is added, and with the word when the link is closed. */
   onChange: (change: ToxicSpec | 'disabled') => void = () => undefined;
@@ -260,6 +264,7 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
       ordersTopicEnd: () => Promise.resolve(targets.stored++),
       ordersStoredSince: () => Promise.resolve(targets.stored),
       answers: (server) => Promise.resolve(!fakeServer(server).frozen && !fakeServer(server).dead),
+      probe: (address) => Promise.resolve(probeOf([...links.values()].find((link) => link.listen === address))),
       refuses: (address) => Promise.resolve([...links.values()].some((link) => link.listen === address && !link.enabled)),
       logEnd: () => Promise.resolve(0),
       loggedSince: () => Promise.resolve(targets.logged),
@@ -288,6 +293,18 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     },
   };
   return targets;
+}
+
+/** A client that meets what the toxics of its link do, plus what its machine needs by itself. */
+function probeOf(link: FakeLink | undefined): LinkProbe {
+  if (link === undefined || link.mute) throw new Error('nobody answers');
+  const toxicMs = (bytes: number, closing: boolean): number =>
+    link.powerless ? 0 : Math.max(0, ...link.toxics.map(({ type, attributes: { latency = 0, jitter = 0, rate = 1, delay = 0, average_size: size = 1 } }) => {
+      if (type === 'slow_close') return closing ? delay : 0;
+      if (closing) return 0;
+      return type === 'latency' ? latency - jitter : type === 'bandwidth' ? bytes / rate : type === 'slicer' ? ((Math.ceil(bytes / size) - 1) * delay) / 1000 : 0;
+    }));
+  return { exchange: (bytes) => Promise.resolve(link.slownessMs + toxicMs(bytes, false)), closing: () => Promise.resolve(link.slownessMs + toxicMs(0, true)), end: () => Promise.resolve() };
 }
 
 /** The primary gets a reservation with each question; the replica stays where it was, and takes over when it is told to. */

@@ -1,10 +1,11 @@
 /**
  * link-toxic: any toxic on any link for a while (LIBRARIES §4.2). The general tool; the named faults say more about themselves.
  *
- * Landed, for a toxic that loses data (timeout, limit_data, reset_peer): bytes entered the proxy and never left it. For one that only delays:
- * the toxic was seen on the link, and steps of the protocol that use this link were reached meanwhile (Toxiproxy counts the bytes of a
- * connection when it ends, so it cannot tell what an open one carried). Where no step uses the link, its connections are ended once at the beginning and once at
- * the end of the toxic, so that what they carried in between is counted. A link nobody uses proves none of these.
+ * Landed, for a toxic that loses data (timeout, limit_data, reset_peer): bytes entered the proxy and never left it. For one that only delays: the toxic was seen
+ * on the link, exchanges of the lab's own over the link took as long as the toxic holds them up, every one of them, and steps of the protocol that use this link
+ * were reached meanwhile (Toxiproxy counts the bytes of a connection when it ends, so it cannot tell what an open one carried). Where no step uses the link, its
+ * connections are ended once at the beginning and once at the end of the toxic, so that what they carried in between is counted, the lab's own left out. A link
+ * nobody uses proves none of these.
  */
 import { z } from 'zod';
 
@@ -13,15 +14,32 @@ import { STEPS, STEP_NAMES } from '../domain/steps.js';
 import type { LinkCounters, LinkTarget, Targets, ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultClock, type FaultInHand, type FaultSurroundings } from './fault.js';
 import { holdsLink } from './fault-holds.js';
+import { beginLooks, effectInWords, effectOf, type EffectLooks } from './link-effect.js';
 import { countedBytes, lostBytes, settledCounters, until } from './observation.js';
 import { durationMs, linkOption, startTime, wholeNumber } from './option-values.js';
 
 const TOXIC_TYPES = ['latency', 'bandwidth', 'timeout', 'limit_data', 'reset_peer', 'slow_close', 'slicer'] as const;
 const LOSES_DATA: readonly ToxicSpec['type'][] = ['timeout', 'limit_data', 'reset_peer'];
-/** What a type cannot do without. */
-const NEEDS = { latency: 'latency', bandwidth: 'rate', timeout: null, limit_data: 'bytes', reset_peer: null, slow_close: 'delay', slicer: 'size' } as const;
+/** What a type cannot do without, and what it may have besides; another type's option would do nothing. */
+const TAKES = {
+  latency: { needs: ['latency'], may: ['jitter'] },
+  bandwidth: { needs: ['rate'], may: [] },
+  timeout: { needs: [], may: ['timeout'] },
+  limit_data: { needs: ['bytes'], may: [] },
+  reset_peer: { needs: [], may: ['timeout'] },
+  slow_close: { needs: ['delay'], may: [] },
+  // Slices that follow each other at once are put together again on the way.
+  slicer: { needs: ['size', 'delay'], may: [] },
+} as const satisfies Record<(typeof TOXIC_TYPES)[number], { readonly needs: readonly AttributeName[]; readonly may: readonly AttributeName[] }>;
+const ATTRIBUTES = ['latency', 'jitter', 'timeout', 'delay', 'rate', 'bytes', 'size'] as const;
+type AttributeName = (typeof ATTRIBUTES)[number];
+/** Wider than that, no link of a sale is narrow. */
+const RATE_MAX_KB = 10_000;
+/** Longer than most of what passes on a link: it would slice nothing. */
+const SLICE_MAX_BYTES = 16_384;
 
-const amount = wholeNumber(0, 1_000_000_000).optional();
+/** KB/s of a link that is narrow. */
+export const narrowRate = wholeNumber(1, RATE_MAX_KB);
 
 const schema = z
   .strictObject({
@@ -34,13 +52,18 @@ const schema = z
     jitter: durationMs('ms').optional(),
     timeout: durationMs('ms').optional(),
     delay: durationMs('ms').optional(),
-    rate: amount,
-    bytes: amount,
-    size: amount,
+    rate: narrowRate.optional(),
+    bytes: wholeNumber(0, 1_000_000_000).optional(),
+    size: wholeNumber(1, SLICE_MAX_BYTES).optional(),
   })
   .superRefine((options, context) => {
-    const needed = NEEDS[options.type];
-    if (needed !== null && options[needed] === undefined) context.addIssue({ code: 'custom', message: `type=${options.type} needs ${needed}=…` });
+    const { type } = options;
+    const needs: readonly AttributeName[] = TAKES[type].needs;
+    const may: readonly AttributeName[] = TAKES[type].may;
+    for (const needed of needs) if (options[needed] === undefined) context.addIssue({ code: 'custom', message: `type=${type} needs ${needed}=…` });
+    for (const name of ATTRIBUTES) if (options[name] !== undefined && !needs.includes(name) && !may.includes(name)) context.addIssue({ code: 'custom', message: `type=${type} does nothing with ${name}=…` });
+    const { latency = 1, jitter = 0, delay = 1 } = options;
+    if (latency - jitter < 1 || delay < 1) context.addIssue({ code: 'custom', message: `type=${type} has to hold up by a millisecond at least` });
   });
 
 /** A fault's id as Toxiproxy takes it. */
@@ -85,23 +108,29 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
   const link = targets.link(linkNamed);
   const loses = LOSES_DATA.includes(toxic.type);
   const byConnections = !loses && !stepsUse(linkNamed);
+  const effect = effectOf(toxic);
+  let looks: EffectLooks | null = null;
   let carried = 0;
   let before: LinkCounters | null = null;
   let seenArmed = false;
   let steps = 0;
   return {
     async inject(signal) {
+      looks = effect === null ? null : await beginLooks(targets.witness, link, effect);
       before = await link.counters();
       const endUs = clock.monoUs() + lastsMs * 1000;
       await link.addToxic(toxic);
-      const armedWith = byConnections ? await endConnections(link, clock) : null;
       const stepsWhenArmed = stepsOn(targets, linkNamed);
+      await looks?.look(() => clock.monoUs() < endUs && !signal.aborted);
+      await looks?.end();
+      const armedWith = byConnections ? await endConnections(link, clock) : null;
       await clock.wait((endUs - clock.monoUs()) / 1000, signal);
       steps = stepsOn(targets, linkNamed) - stepsWhenArmed;
       seenArmed = (await link.listToxics()).includes(toxic.name);
       if (armedWith !== null) carried = countedBytes(armedWith, await endConnections(link, clock));
     },
     async heal() {
+      await looks?.end();
       await link.removeToxic(toxic.name);
       if (byConnections) await link.setEnabled(true);
       const left = await link.listToxics();
@@ -118,8 +147,9 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
         });
       }
       const lost = lostBytes(start, after, toxic.stream);
-      const landed = seenArmed && (loses ? lost > 0 : byConnections ? carried > 0 : steps > 0);
-      const observed = `${linkNamed}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${byConnections ? `${String(carried)} B carried` : `${String(steps)} protocol steps that use it`} meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${toxic.stream} never left the proxy`;
+      const delays = looks === null || looks.seen();
+      const landed = seenArmed && delays && (loses ? lost > 0 : byConnections ? carried > 0 : steps > 0);
+      const observed = `${linkNamed}: toxic ${seenArmed ? 'seen armed' : 'NOT seen'}; ${looks === null ? '' : `${looks.observed}; `}${byConnections ? `${String(carried)} B carried` : `${String(steps)} protocol steps that use it`} meanwhile; ended connections carried ${String(countedBytes(start, after))} B, ${String(lost)} B ${toxic.stream} never left the proxy`;
       return { landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null };
     },
   };
@@ -136,6 +166,6 @@ export const linkToxic = defineFault({
   predict: (options) =>
     LOSES_DATA.includes(options.type)
       ? `bytes of ${options.link} enter the proxy ${options.stream} and never leave it`
-      : `the toxic is seen on ${options.link} and ${stepsUse(options.link) ? 'protocol steps that use the link are reached' : 'connections carry bytes over the link'} meanwhile`,
+      : `the toxic is seen on ${options.link}, ${effectInWords(toxicOf('', options))} there, and ${stepsUse(options.link) ? 'protocol steps that use the link are reached' : 'connections carry bytes over the link'} meanwhile`,
   begin: (options, surroundings) => toxicOnLink(options.link, toxicOf(surroundings.id, options), options.s, surroundings),
 });

@@ -2,8 +2,8 @@
  * pool-exhausted: no connection to PostgreSQL is to be had (paper `001` §13.4: 连接池耗尽). `server`: the server has none left, and the roles have lost theirs.
  * `role`: the server is well, and every connection of one role's pool is stuck behind a lock, so that its further work waits in the pool.
  *
- * Landed, `server`: a new connection is refused for want of one, and the roles have no session at the server, at both ends. `role`: as many sessions of the
- * role as the pool may have are seen waiting for the lock, and the role's own metrics say that work waits for a connection.
+ * Landed, `server`: a new connection is refused for want of one, and the roles have no session at the server, at both ends. `role`: in one look every connection
+ * that the role's main pool has is seen waiting for the lock, and its own metrics say that work waits for one: a pool that could open another would do so.
  */
 import { z } from 'zod';
 
@@ -56,16 +56,16 @@ function noneLeft({ s }: Options, { targets, clock }: FaultSurroundings): FaultI
   };
 }
 
-/** Sum of a gauge's series. */
-function figureOf(metrics: Readonly<Record<string, number>>, name: string): number {
-  return Object.entries(metrics).reduce((sum, [series, value]) => (series === name || series.startsWith(`${name}{`) ? sum + value : sum), 0);
+/** A gauge of the pool that does the role's work; those beside it name themselves `<instance>-<pool>`. NaN: the role shows no such pool. */
+function ofMainPool(metrics: Readonly<Record<string, number>>, name: string): number {
+  return Object.entries(metrics).find(([series]) => series.startsWith(`${name}{`) && series.includes('pool="main"'))?.[1] ?? Number.NaN;
 }
 
 function poolStuck({ s, role }: Options, { targets, clock }: FaultSurroundings): FaultInHand {
   const { database } = targets;
   let lock: HeldLocks | null = null;
-  let stuck = 0;
-  let waiting = 0;
+  let worst = { stuck: 0, connections: 0, waiting: 0 };
+  let landed = false;
   const target = targets.roles(roleOfInstance(role)).find(({ instance }) => instance === role);
   return {
     async inject(signal) {
@@ -73,20 +73,27 @@ function poolStuck({ s, role }: Options, { targets, clock }: FaultSurroundings):
       lock = await database.lockTable('orders', 'everybody');
       const endUs = clock.monoUs() + s * 1000;
       await until(clock, (endUs - clock.monoUs()) / 1000, LOOK_EVERY_MS, async () => {
-        const sessions = (await lock?.waiters())?.filter(({ application }) => application === role || application.startsWith(`${role}-`)).length ?? 0;
-        stuck = Math.max(stuck, sessions);
-        waiting = Math.max(waiting, figureOf(await target.metrics(), 'database_pool_waiting'));
+        const stuck = (await lock?.waiters())?.filter(({ application }) => application === role).length ?? 0;
+        // Asked after the lock, which goes on: who was stuck then is stuck now.
+        const metrics = await target.metrics();
+        const look = { stuck, connections: ofMainPool(metrics, 'database_pool_total'), waiting: ofMainPool(metrics, 'database_pool_waiting') };
+        const isFull = look.waiting > 0 && look.connections > 0 && stuck >= look.connections;
+        if (isFull ? !landed || look.waiting > worst.waiting : !landed && stuck > worst.stuck) worst = look;
+        landed ||= isFull;
         return false;
       }, signal);
     },
     async heal() {
       await lock?.release();
-      const free = target === undefined || (await until(clock, BACK_BOUND_MS, LOOK_EVERY_MS, async () => figureOf(await target.metrics(), 'database_pool_waiting') === 0));
+      const free = target === undefined || (await until(clock, BACK_BOUND_MS, LOOK_EVERY_MS, async () => {
+        const metrics = await target.metrics();
+        return Object.keys(metrics).length > 0 && !(ofMainPool(metrics, 'database_pool_waiting') > 0);
+      }));
       return { healed: free, observed: `lock let go; work of ${role} ${free ? 'no longer waits' : 'STILL WAITS'} for a connection` };
     },
     prove() {
-      const landed = stuck > 0 && waiting > 0;
-      const observed = target === undefined ? `no process ${role} runs` : `up to ${String(stuck)} connections of ${role} stuck behind a lock, and up to ${String(waiting)} pieces of work waiting for one`;
+      const { stuck, connections, waiting } = worst;
+      const observed = target === undefined ? `no process ${role} runs` : `in one look ${String(stuck)} of ${String(connections)} connections of ${role} stuck behind a lock, and ${String(waiting)} pieces of work waiting for one`;
       return Promise.resolve({ landed, observed, strikes: landed ? 1 : 0, hits: [], mayLose: null });
     },
   };
@@ -108,6 +115,6 @@ export const poolExhausted = defineFault({
   predict: ({ mode, role }) =>
     mode === 'server'
       ? 'a new connection is refused because the server has none left, and the roles have no session there, at both ends'
-      : `connections of ${role} wait for a lock, and its metrics say that work waits for a connection`,
+      : `all connections of ${role} wait for a lock, and its metrics say that work waits for a connection`,
   begin: (options, surroundings) => (options.mode === 'server' ? noneLeft(options, surroundings) : poolStuck(options, surroundings)),
 });

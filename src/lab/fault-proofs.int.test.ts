@@ -251,6 +251,46 @@ describe('link-toxic', () => {
     expect(await runToEnd('slow', 'link-toxic@link=gateway-redis,type=latency,latency=50,s=100ms')).toMatchObject({ proof: 'not-landed', healed: true });
   });
 
+  test.each([
+    ['gateway-redis', 'gateway.before-reserve', 'type=latency,latency=60,jitter=20'],
+    ['gateway-redis', 'gateway.before-reserve', 'type=bandwidth,rate=64'],
+    ['gateway-redis', 'gateway.before-reserve', 'type=slicer,size=500,delay=20'],
+    ['gateway-redis', 'gateway.before-reserve', 'type=slow_close,delay=150'],
+    ['consumer-postgres', 'consumer.after-order', 'type=latency,latency=60,stream=upstream'],
+    ['consumer-postgres', 'consumer.after-order', 'type=bandwidth,rate=64'],
+    ['consumer-postgres', 'consumer.after-order', 'type=bandwidth,rate=64,stream=upstream'],
+    ['consumer-postgres', 'consumer.after-order', 'type=slow_close,delay=150,stream=upstream'],
+    ['consumer-kafka', 'consumer.received', 'type=latency,latency=60'],
+    ['consumer-kafka', 'consumer.received', 'type=bandwidth,rate=64'],
+    ['consumer-kafka', 'consumer.received', 'type=bandwidth,rate=10000,stream=upstream'],
+    ['consumer-kafka', 'consumer.received', 'type=slicer,size=500,delay=20,stream=upstream'],
+    ['consumer-kafka', 'consumer.received', 'type=slow_close,delay=150'],
+  ] as const)('%s, %s reached, %s: as slow as it says', async (name, step, toxic) => {
+    const steps: Partial<Record<StepName, number>> = { [step]: 3 };
+    fakeRole(step.startsWith('gateway') ? 'gateway-1' : 'consumer-1', steps);
+    const started = schedule('slowly', `link-toxic@link=${name},${toxic},s=300ms`);
+    await until(hostFaultClock, 10_000, 5, async () => (await link(1, name).listToxics()).length === 1);
+    await until(hostFaultClock, 1_000, 20, () => Promise.resolve((steps[step] = (steps[step] ?? 0) + 1) > 5));
+    await started.done;
+    const [record] = await started.healAll();
+    expect(record).toMatchObject({ proof: 'landed', healed: true });
+    expect(await link(1, name).listToxics()).toEqual([]);
+  });
+
+  test('a toxic that holds nothing up has not landed: the proxy of a link whose toxics go nowhere', async () => {
+    const steps: Partial<Record<StepName, number>> = new Proxy({}, { get: () => Math.round(hostFaultClock.monoUs()) });
+    fakeRole('gateway-1', steps);
+    // The lab speaks over a proxy that the toxic is not on.
+    const other = stack.lanes[0]?.links['gateway-redis'];
+    const targets = targetsOf('powerless');
+    const crossed = { ...targets, link: (of: LinkName | 'replication') => ({ ...targets.link(of), listen: other ?? targets.link(of).listen }) };
+    const parsed = parseFaultOption('link-toxic@link=gateway-redis,type=latency,latency=2s,s=300ms');
+    if (!parsed.ok) throw new Error(parsed.problems.join());
+    const started = startFaultSchedule(numberFaults([parsed.fault]), crossed, { stormStartUs: hostFaultClock.monoUs(), emit: () => undefined, clock: hostFaultClock });
+    await started.done;
+    expect((await started.healAll())[0]).toMatchObject({ proof: 'not-landed', healed: true, observed: expect.stringContaining('of 2000 at least') as string });
+  });
+
   test('a link nobody uses: not landed', async () => {
     expect(await runToEnd('lonely', 'link-toxic@link=closer-postgres,type=timeout,s=200ms')).toMatchObject({ proof: 'not-landed', healed: true, strikes: 0 });
   });

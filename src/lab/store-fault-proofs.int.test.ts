@@ -8,13 +8,16 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import { namespaceOf } from '../domain/namespace.js';
 import type { FaultRecord } from '../facts/fault-record.js';
 import type { ServerName } from '../facts/stack-description.js';
-import type { RedisMemory, ServerTarget } from '../facts/targets.js';
+import type { RedisMemory, RoleTarget, ServerTarget } from '../facts/targets.js';
 import { parseFaultOption } from '../faults/registry.js';
 import { migrate } from '../system/ledger/migrate.js';
 import { seedActivity } from '../system/ledger/seed.js';
+import { createPool } from '../system/ledger/pool.js';
 import { ensureTopics } from '../system/order-log/topics.js';
+import { createRoleMetrics } from '../system/role-metrics.js';
 import { stockKeys } from '../system/stock/keys.js';
 import { hostFaultClock, numberFaults, startFaultSchedule } from './fault-schedule.js';
+import { parseMetrics } from './roles/role-http.js';
 import { runTargets } from './run-targets.js';
 
 const stack = inject('stack');
@@ -36,8 +39,8 @@ function running(name: ServerName): ServerTarget {
   return { name, freeze: unused, thaw: unused, isFrozen: () => Promise.resolve(false), kill: unused, start: unused, isRunning: () => Promise.resolve(true), expectEnd: unused };
 }
 
-/** A database with stock, and targets on it; nobody runs. */
-async function fresh(): Promise<{ readonly database: string; readonly keys: ReturnType<typeof stockKeys>; readonly memory: RedisMemory; run(option: string): Promise<FaultRecord> }> {
+/** A database with stock, and targets on it; nobody runs but these. */
+async function fresh(roles: readonly RoleTarget[] = []): Promise<{ readonly database: string; readonly keys: ReturnType<typeof stockKeys>; readonly memory: RedisMemory; run(option: string): Promise<FaultRecord> }> {
   const namespace = namespaceOf(`f${randomBytes(5).toString('hex')}`);
   await asked('postgres', (client) => client.query(`CREATE DATABASE ${namespace.database}`));
   undo.push(() => asked('postgres', (client) => client.query(`DROP DATABASE ${namespace.database} WITH (FORCE)`)));
@@ -48,7 +51,7 @@ async function fresh(): Promise<{ readonly database: string; readonly keys: Retu
   await ensureTopics({ address: stack.direct.kafka, namespace, partitions: 1 });
   const targets = runTargets({
     stack: { description: stack, server: running, link: unused, setRedisPrimary: () => undefined },
-    lane: 0, supervisor: { roles: () => [] }, namespace, sku: SKU,
+    lane: 0, supervisor: { roles: () => roles }, namespace, sku: SKU,
   });
   undo.push(() => targets.close());
   return {
@@ -148,6 +151,23 @@ test('pool-exhausted: the server refuses, the role has lost its session and gets
   // Sessions that come and go: one may be on its way in, with a place and not yet shown, or on its way out, at any moment.
   const ask = () => Promise.all(Array.from({ length: 8 }, (_, index) => asked(database, (client) => client.query(`SELECT pg_sleep(${String(index / 100)})`)).catch(() => undefined)));
   expect(await meanwhile(run('pool-exhausted@s=1'), ask)).toMatchObject({ proof: 'landed', healed: true });
+});
+
+test.each([
+  [6, 'landed'],
+  // One of two connections stuck, and nobody waits for the other.
+  [1, 'not-landed'],
+] as const)('pool-exhausted of a role: %i pieces of work at once on two connections → %s', async (atOnce, proof) => {
+  const metrics = createRoleMetrics('payment', 'payment-1');
+  const role = { instance: 'payment-1', metrics: async () => parseMetrics(await metrics.text()) } as unknown as RoleTarget;
+  const { database, run } = await fresh([role]);
+  const pool = createPool({ address: stack.direct.postgres, database, applicationName: 'payment-1', max: 2 }, { log: () => undefined, metrics });
+  undo.push(() => pool.end());
+  await Promise.all([pool.query('SELECT pg_sleep(0.1)'), pool.query('SELECT pg_sleep(0.1)')]);
+  const work = () => Promise.all(Array.from({ length: atOnce }, () => pool.query('SELECT count(*) FROM orders').catch(() => undefined)));
+  const record = await meanwhile(run('pool-exhausted@mode=role,s=2'), work);
+  expect(record).toMatchObject({ proof, healed: true });
+  expect(record.observed).toMatch(atOnce > 1 ? /in one look 2 of 2 connections of payment-1 stuck behind a lock, and [1-4] pieces/ : /in one look 1 of [12] connections of payment-1 stuck behind a lock, and 0 pieces/);
 });
 
 test.skipIf(process.getuid?.() !== 0)('disk-full: a write that needs a page is refused for want of space, and goes through afterwards', async () => {

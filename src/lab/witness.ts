@@ -1,4 +1,4 @@
-/** The lab's looks at the servers over direct connections, never through a proxy: predictions and proofs of faults rest on them. */
+/** The lab's looks at the servers over direct connections, never through a proxy unless the proxy is what is looked at: predictions and proofs of faults rest on them. */
 import { open, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import pg from 'pg';
@@ -11,6 +11,7 @@ import { LabError } from '../facts/lab-error.js';
 import type { ServerName } from '../facts/stack-description.js';
 import type { Witness } from '../facts/targets.js';
 import { createKafka } from '../system/order-log/kafka-client.js';
+import { openLinkProbe } from './link-probe.js';
 import { withPostgres } from './store-clients.js';
 
 const ANSWER_BOUND_MS = 1_000;
@@ -109,6 +110,7 @@ export function openWitness(direct: WitnessAddresses, { ordersTopic, database }:
           else reject(new LabError('STACK_GONE', `no clear answer from ${address.host}:${String(address.port)}: ${error.message}`, 'see the log of toxiproxy', { cause: error }));
         });
       }),
+    probe: (link, store) => openLinkProbe(link, store, direct.postgres),
     logEnd: async (server) => (await stat(logOf(server, logFileOf))).size,
     loggedSince: (server, from) => textFrom(logOf(server, logFileOf), from),
     unpaidOrders: () =>
