@@ -1,9 +1,9 @@
 /** Targets made of plain values, for unit tests of faults: a test says what moves, and looks at what was done. */
-import type { HostPort } from '../domain/role-config.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { ServerName } from '../facts/stack-description.js';
-import type { LinkCounters, LinkProbe, LinkTarget, RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets, ToxicSpec } from '../facts/targets.js';
+import type { RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets } from '../facts/targets.js';
+import { FakeLink, probeOf } from './fake-link.test-support.js';
 import { FakeDatabase, FakeDisk, FakeRedisMemory } from './fake-stores.test-support.js';
 import type { FaultClock } from './fault.js';
 
@@ -24,58 +24,6 @@ export function fakeClock(): FaultClock & { readonly nowUs: number } {
       }
     },
   };
-}
-
-export class FakeLink implements LinkTarget {
-  readonly listen = { host: '127.0.0.1', port: 1 };
-  readonly name: LinkName;
-  enabled = true;
-  toxics: ToxicSpec[] = [];
-  upstream: HostPort | null = null;
-  /** Toxics that are listed and do nothing; nobody behind it; what its machine needs for an exchange. */
-  powerless = false;
-  mute = false;
-  slownessMs = 0.2;
-  bytes: LinkCounters = { upstreamReceivedBytes: 0, upstreamSentBytes: 0, downstreamReceivedBytes: 0, downstreamSentBytes: 0 };
-  /** Called with every toxic that is added, and with the word when the link is closed. */
-  onChange: (change: ToxicSpec | 'disabled') => void = () => undefined;
-
-  constructor(name: LinkName) {
-    this.name = name;
-  }
-
-  /** Bytes that pass both legs, or get lost in the proxy. */
-  move(received: number, sent: number): void {
-    this.bytes = { ...this.bytes, downstreamReceivedBytes: this.bytes.downstreamReceivedBytes + received, downstreamSentBytes: this.bytes.downstreamSentBytes + sent };
-  }
-
-  addToxic(toxic: ToxicSpec): Promise<void> {
-    this.toxics.push(toxic);
-    this.onChange(toxic);
-    return Promise.resolve();
-  }
-  removeToxic(name: string): Promise<void> {
-    this.toxics = this.toxics.filter((toxic) => toxic.name !== name);
-    return Promise.resolve();
-  }
-  listToxics(): Promise<string[]> {
-    return Promise.resolve(this.toxics.map((toxic) => toxic.name));
-  }
-  setEnabled(enabled: boolean): Promise<void> {
-    this.enabled = enabled;
-    if (!enabled) this.onChange('disabled');
-    return Promise.resolve();
-  }
-  isEnabled(): Promise<boolean> {
-    return Promise.resolve(this.enabled);
-  }
-  setUpstream(upstream: HostPort): Promise<void> {
-    this.upstream = upstream;
-    return Promise.resolve();
-  }
-  counters(): Promise<LinkCounters> {
-    return Promise.resolve(this.bytes);
-  }
 }
 
 export class FakeRole implements RoleTarget {
@@ -293,18 +241,6 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     },
   };
   return targets;
-}
-
-/** A client that meets what the toxics of its link do, plus what its machine needs by itself. */
-function probeOf(link: FakeLink | undefined): LinkProbe {
-  if (link === undefined || link.mute) throw new Error('nobody answers');
-  const toxicMs = (bytes: number, closing: boolean): number =>
-    link.powerless ? 0 : Math.max(0, ...link.toxics.map(({ type, attributes: { latency = 0, jitter = 0, rate = 1, delay = 0, average_size: size = 1 } }) => {
-      if (type === 'slow_close') return closing ? delay : 0;
-      if (closing) return 0;
-      return type === 'latency' ? latency - jitter : type === 'bandwidth' ? bytes / rate : type === 'slicer' ? ((Math.ceil(bytes / size) - 1) * delay) / 1000 : 0;
-    }));
-  return { exchange: (bytes) => Promise.resolve(link.slownessMs + toxicMs(bytes, false)), closing: () => Promise.resolve(link.slownessMs + toxicMs(0, true)), end: () => Promise.resolve() };
 }
 
 /** The primary gets a reservation with each question; the replica stays where it was, and takes over when it is told to. */

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { FaultProof, HealProof } from './fault.js';
-import { FakeRole, fakeClock, fakeTargets, type FakeLink } from './fake-targets.test-support.js';
+import type { FakeLink } from './fake-link.test-support.js';
+import { FakeRole, fakeClock, fakeTargets } from './fake-targets.test-support.js';
 import { parseFaultOption } from './registry.js';
 
 const DELAYS = ['type=latency,latency=100', 'type=latency,latency=100,jitter=50,stream=upstream', 'type=bandwidth,rate=64', 'type=slicer,size=100,delay=5', 'type=slow_close,delay=70'];

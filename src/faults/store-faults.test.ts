@@ -75,57 +75,6 @@ describe('deadlock', () => {
   });
 });
 
-describe('pool-exhausted', () => {
-  test('of the server lands while it refuses and the roles have no session', async () => {
-    const targets = fakeTargets([]);
-    const { proof, heal } = await live('pool-exhausted@s=1', targets);
-    expect(proof.landed).toBe(true);
-    expect(heal.healed).toBe(true);
-    expect(targets.fakeDatabase.held).toBe(0);
-  });
-
-  test('does not land when a role got a connection back', async () => {
-    const targets = fakeTargets([]);
-    targets.fakeDatabase.rolesComeBack = 1;
-    expect((await live('pool-exhausted@s=1', targets)).proof.landed).toBe(false);
-  });
-
-  const labels = 'role="payment",instance="payment-1"';
-  const poolOf = (total: number, waiting: number, pool = 'main'): Record<string, number> => ({ [`database_pool_total{pool="${pool}",${labels}}`]: total, [`database_pool_waiting{pool="${pool}",${labels}}`]: waiting });
-  const stuck = (count: number, application = 'payment-1'): LockWaiter[] => Array.from({ length: count }, (_, index) => ({ application, processId: 3 + index, holds: [] }));
-
-  test.each([
-    ['all of its connections stuck and work waiting', stuck(2), poolOf(2, 3), true],
-    ['no work waiting', stuck(2), poolOf(2, 0), false],
-    ['a connection that is not stuck', stuck(1), poolOf(2, 3), false],
-    ['the sessions of its figures stuck instead', stuck(2, 'payment-1-figures'), poolOf(2, 3), false],
-    ['work that waits for another pool', stuck(2), { ...poolOf(2, 0), ...poolOf(2, 3, 'tasks') }, false],
-    ['metrics that do not come', stuck(2), {}, false],
-  ] as const)('of a role, %s', async (_, waiting, figures, landed) => {
-    const role = new FakeRole('payment-1');
-    role.figures = { ...figures };
-    const targets = fakeTargets([role]);
-    targets.fakeDatabase.waiting = waiting;
-    expect((await live('pool-exhausted@mode=role,s=1', targets)).proof.landed).toBe(landed);
-    expect((await live('pool-exhausted@mode=role,s=1,role=payment-2', targets)).proof.landed).toBe(false);
-    expect(targets.fakeDatabase.held).toBe(0);
-  });
-
-  test('of a role, stuck in one look and waiting in another: not landed', async () => {
-    const role = new FakeRole('payment-1');
-    const targets = fakeTargets([role]);
-    let looks = 0;
-    role.metrics = () => {
-      targets.fakeDatabase.waiting = stuck(looks % 2 === 0 ? 0 : 2);
-      looks += 1;
-      return Promise.resolve(poolOf(2, looks % 2 === 0 ? 3 : 0));
-    };
-    targets.fakeDatabase.waiting = stuck(2);
-    expect((await live('pool-exhausted@mode=role,s=1', targets)).proof.landed).toBe(false);
-    expect(looks).toBeGreaterThan(3);
-  });
-});
-
 test.each([[100, true], [99, false]])('autovacuum-starved: %i dead rows that may not go → landed %s', async (unremovableRows, landed) => {
   const targets = fakeTargets([]);
   targets.fakeDatabase.dead = { removedRows: 0, unremovableRows };
@@ -210,61 +159,6 @@ describe('script-flush', () => {
     const { fakeMemory } = targets;
     fakeMemory.missesPerFlush = missed;
     expect((await live('script-flush@n=2,gap=1', targets)).proof).toMatchObject({ landed, strikes: landed ? 2 : 0 });
-  });
-});
-
-describe('redis-eviction', () => {
-  test.each([
-    ['stock', { stock: false }, false],
-    ['meta', { meta: false }, false],
-    ['requests', { records: 3 }, true],
-    ['users', { marks: 0 }, false],
-    ['pending', { waiting: 0, waitingMissing: 2 }, true],
-    // Made anew by the next reservation before anybody looks: its entries before are gone all the same.
-    ['stock, pending', { stock: false, waiting: 1, waitingMissing: 2 }, true],
-  ] as const)('%s thrown away: landed, and may lose reservations by its own admission', async (key, left, loses) => {
-    const targets = fakeTargets([]);
-    const { fakeMemory } = targets;
-    fakeMemory.onFill = () => Object.assign(fakeMemory, { evictions: 2, kept: { ...fakeMemory.kept, ...left } });
-    const { proof, heal } = await live('redis-eviction', targets);
-    expect(proof).toMatchObject({ landed: true, observed: `2 keys evicted; of the run: ${key}` });
-    expect(proof.mayLose !== null).toBe(loses);
-    expect(heal.healed).toBe(true);
-    expect(fakeMemory.policy).toBe('noeviction');
-  });
-
-  test.each([
-    ['nothing', {}],
-    ['an index that is empty because all have their result', { waiting: 0, marksDue: 3 }],
-    ['marks that went with the units given back', { marks: 0, marksDue: 0 }],
-    ['entries that were missing before', { waiting: 0, waitingMissing: 1 }],
-  ])('does not land by %s, and gives the memory back all the same', async (_, left) => {
-    const targets = fakeTargets([]);
-    const { fakeMemory } = targets;
-    fakeMemory.kept = { ...fakeMemory.kept, waitingMissing: 1 };
-    fakeMemory.onFill = () => Object.assign(fakeMemory, { evictions: 9, kept: { ...fakeMemory.kept, ...left } });
-    expect((await live('redis-eviction', targets)).proof).toMatchObject({ landed: false, mayLose: null, observed: '9 keys evicted; of the run: nothing for sure' });
-    expect(fakeMemory.policy).toBe('noeviction');
-  });
-
-  test('does not land when Redis counts no eviction', async () => {
-    const targets = fakeTargets([]);
-    const { fakeMemory } = targets;
-    fakeMemory.onFill = () => Object.assign(fakeMemory, { kept: { ...fakeMemory.kept, stock: false } });
-    expect((await live('redis-eviction', targets)).proof.landed).toBe(false);
-  });
-
-  test('its window begins with the first reservation that was not known to be sent', async () => {
-    const targets = fakeTargets([]);
-    const { fakeMemory } = targets;
-    // The clock begins at 1,000 ms; a reservation is stamped up to 1 s before Redis makes it.
-    fakeMemory.kept = { ...fakeMemory.kept, unsentAtMs: [970, 940] };
-    fakeMemory.onFill = () => Object.assign(fakeMemory, { evictions: 1, kept: { ...fakeMemory.kept, records: 0 } });
-    const early = (await live('redis-eviction', targets)).proof.mayLose;
-    expect(early).toEqual({ store: 'redis', fromUs: -60_000, toUs: 1_000_000 });
-    const later = fakeTargets([]);
-    later.fakeMemory.onFill = () => Object.assign(later.fakeMemory, { evictions: 1, kept: { ...later.fakeMemory.kept, records: 0 } });
-    expect((await live('redis-eviction', later)).proof.mayLose).toMatchObject({ fromUs: 0 });
   });
 });
 

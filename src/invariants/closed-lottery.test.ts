@@ -1,48 +1,13 @@
 /** Draws that were held as they should be, and all the ways in which one can be cheated. */
-import { createHash } from 'node:crypto';
-
 import { describe, expect, it } from 'vitest';
 
 import type { Facts } from '../facts/facts.js';
-import type { LotteryDraw } from '../facts/lottery.js';
 import { found, judged, missedIn, nth, type BrokenWorld } from './broken-world.test-support.js';
 import { edited, type Draft } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
+import { DRAWN, LOTTERY, drawOf } from './worlds-at-the-door.test-support.js';
 
-const SEED = 7;
-const PLACES = 6;
-const SKU = '70';
-
-function lotOf(round: string, requestId: string): string {
-  return createHash('sha256').update(`${String(SEED)}:${SKU}:${round}:${requestId}`).digest('hex');
-}
-
-function drawOf(round: string, entered: readonly string[], drawnAtMs: number): LotteryDraw {
-  const drawn = [...entered].sort((one, other) => (lotOf(round, one) < lotOf(round, other) ? -1 : 1)).slice(0, PLACES);
-  return { gateway: 'gateway-1', round, skuId: SKU, seed: SEED, places: PLACES, drawnAtMs, entered, drawn };
-}
-
-/** A world without repeats, whose buyers waited for two draws: six places each, and who was not drawn got nothing. */
-function withLottery(): Facts {
-  const facts = handWrittenFacts({ arrivals: 40, stock: 12 });
-  if (!facts.redis.present) throw new Error('Redis is there');
-  const winners = facts.redis.value.records.map((record) => record.requestId);
-  const all = Array.from({ length: 40 }, (_, index) => `r1-${String(index)}`);
-  const losers = all.filter((requestId) => !winners.includes(requestId));
-  const atMs = Math.min(...facts.redis.value.records.map((record) => record.reservedAtMs)) - 10;
-  const draws = [winners.slice(0, PLACES), winners.slice(PLACES)].map((chosen, index) => {
-    // A round name is found under which exactly these have the best lots of three more.
-    const entered = [...chosen, ...losers.slice(index * 3, index * 3 + 3)];
-    for (let attempt = 0; ; attempt += 1) {
-      const round = `gateway-1/1700000000000/${String(index * 100_000 + attempt)}`;
-      const made = drawOf(round, entered, atMs);
-      if (chosen.every((requestId) => made.drawn.includes(requestId))) return made;
-    }
-  });
-  return { ...facts, run: { ...facts.run, waitingRoom: { seed: SEED, places: PLACES } }, lottery: { present: true, value: draws } };
-}
-
-const WORLD = withLottery();
+const WORLD = DRAWN;
 
 const CASES: readonly BrokenWorld[] = [
   { wrong: 'a winner who was never drawn', judge: 'lottery-kept', claim: /and was never drawn/, edit: (draft) => { draft.lottery.pop(); } },
@@ -84,7 +49,7 @@ describe('lottery-kept', () => {
   it('catches two tickets of one user', () => {
     const storm = handWrittenFacts({ arrivals: 40, stock: 12, mix: { distinctUsers: 1 } });
     const winner = storm.redis.present ? (storm.redis.value.records[0]?.requestId ?? '') : '';
-    const facts: Facts = { ...storm, run: { ...storm.run, waitingRoom: { seed: SEED, places: PLACES } }, lottery: { present: true, value: [drawOf('gateway-1/1/1', [winner, 'r1-5'], 0)] } };
+    const facts: Facts = { ...storm, run: { ...storm.run, waitingRoom: LOTTERY }, lottery: { present: true, value: [drawOf('gateway-1/1/1', [winner, 'r1-5'], 0)] } };
     expect(judged('lottery-kept', facts).first?.claim).toMatch(/two tickets/);
   });
 });

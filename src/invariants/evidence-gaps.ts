@@ -3,6 +3,7 @@ import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
 import { acceptancesOf } from './acceptances.js';
 import { commitHistoryOf } from './commit-history.js';
+import { contradictingCommitTimes, contradictingMessageTimes } from './contradicting-times.js';
 import { deadLetterPlaces, kafkaOf, placeOf, planOf, postgresOf } from './indexes.js';
 import type { EvidenceKind } from './invariant.js';
 import { rememberedPerFacts } from './remembered.js';
@@ -22,11 +23,12 @@ export function evidenceGaps(facts: Facts, needs: readonly EvidenceKind[]): read
     if (problems.length > 0) gaps.push(`Redis holds ${String(problems.length)} things that could not be read: ${problems[0] ?? ''}`);
     gaps.push(...doubled('Redis', 'request', facts.redis.value.records.map((record) => record.requestId)));
     gaps.push(...doubled('Redis', 'the mark of user', facts.redis.value.users.map((mark) => mark.userId)));
+    gaps.push(...doubled('the book of permits', 'the permit of user', facts.redis.value.permits.map(({ userId, nonce }) => `${userId} ${nonce}`)));
   }
   if (needs.includes('postgres')) gaps.push(...doubledRows(facts));
   if (needs.includes('channel') && facts.channel.present) gaps.push(...doubled('the channel', 'trade', facts.channel.value.charges.map((charge) => charge.tradeNo)));
-  if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts));
-  if (needs.includes('commitLog') && facts.commitLog.present) gaps.push(...commitHistoryOf(facts).problems);
+  if (needs.includes('kafka')) gaps.push(...kafkaGaps(facts), ...contradictingMessageTimes(facts));
+  if (needs.includes('commitLog') && facts.commitLog.present) gaps.push(...commitHistoryOf(facts).problems, ...contradictingCommitTimes(facts));
   return gaps;
 }
 
@@ -87,16 +89,21 @@ function kafkaGaps(facts: Facts): readonly string[] {
   return [...gaps, ...readingGaps(facts)];
 }
 
-/** Topics without transactions have a record at every offset: fewer or more than lie between a partition's bounds were not all read, or are not all real. */
+/**
+ * Topics without transactions have a record at every offset: fewer or more than lie between a partition's bounds were not all read, or are not all real. What is
+ * delivered again has an offset of its own; two records at one offset are no delivery.
+ */
 const readingGaps: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
   const { orders, events, closes, deadLetters, malformed, ordersBounds, eventsBounds, closesBounds, deadLettersBounds } = kafkaOf(facts);
   const { ordersTopic, eventsTopic, closesTopic, deadLettersTopic } = facts.run.namespace;
   const topics = [[ordersTopic, orders, ordersBounds], [eventsTopic, events, eventsBounds], [closesTopic, closes, closesBounds], [deadLettersTopic, deadLetters, deadLettersBounds]] as const;
   return topics.flatMap(([topic, records, bounds]) => {
-    const read = new Set([...records, ...malformed.filter((record) => record.topic === topic)].map(({ partition, offset }) => `${String(partition)}:${offset}`));
+    const places = [...records, ...malformed.filter((record) => record.topic === topic)].map(({ partition, offset }) => `${String(partition)}:${offset}`);
+    const read = new Set(places);
     const there = bounds.reduce((sum, { beginOffset, endOffset }) => sum + BigInt(endOffset) - BigInt(beginOffset), 0n);
     const ahead = bounds.find(({ committedOffset, endOffset }) => committedOffset !== null && BigInt(committedOffset) > BigInt(endOffset));
     return [
+      ...doubled(topic, 'a record at', places),
       ...(BigInt(read.size) === there ? [] : [`${topic} holds ${String(there)} records by its bounds, ${String(read.size)} were read`]),
       ...(ahead === undefined ? [] : [`${topic} ends at ${String(ahead.partition)}:${ahead.endOffset}, and its group has committed ${String(ahead.committedOffset)}`]),
     ];

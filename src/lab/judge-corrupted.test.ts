@@ -7,12 +7,14 @@ import { LIVES, REFUSED, ROW, TOKEN, WITHDRAWN, WITHDRAWN_ROW } from '../invaria
 import { handWrittenFacts } from '../invariants/hand-written-facts.test-support.js';
 import type { Invariant } from '../invariants/invariant.js';
 import { INVARIANTS } from '../invariants/registry.js';
+import { DRAWN, PERMITTED } from '../invariants/worlds-at-the-door.test-support.js';
 import type { HistoryMutant } from '../mutants/history/history-mutant.js';
 import { HISTORY_MUTANTS } from '../mutants/history/registry.js';
 import { judgeCorrupted } from './judge-corrupted.js';
 
 const WORLDS: readonly (readonly [string, Facts])[] = [
   ['tokens', TOKEN], ['row stock', ROW], ['every life', LIVES], ['refusals', REFUSED], ['withdrawn tokens', WITHDRAWN], ['withdrawn row stock', WITHDRAWN_ROW],
+  ['draws', DRAWN], ['permits', PERMITTED],
 ];
 
 /** The hand-written worlds have no commits of a relay; the end-to-end test of `check --corrupt` has. */

@@ -35,6 +35,8 @@ async function boundsOf(admin: Admin, topic: string, group: string): Promise<Top
 async function readAll(kafka: Kafka, groupId: string, ends: ReadonlyMap<string, readonly TopicBounds[]>): Promise<RawRecord[]> {
   const records: RawRecord[] = [];
   const left = new Map<string, bigint>();
+  // A reader that was thrown out of its group begins again at the front.
+  const next = new Map<string, bigint>();
   for (const [topic, bounds] of ends) {
     for (const bound of bounds) if (BigInt(bound.endOffset) > BigInt(bound.beginOffset)) left.set(`${topic}/${String(bound.partition)}`, BigInt(bound.endOffset));
   }
@@ -61,7 +63,12 @@ async function readAll(kafka: Kafka, groupId: string, ends: ReadonlyMap<string, 
         const key = `${batch.topic}/${String(batch.partition)}`;
         const end = left.get(key);
         if (end === undefined) return Promise.resolve();
-        for (const message of batch.messages) if (BigInt(message.offset) < end) records.push({ topic: batch.topic, partition: batch.partition, message });
+        for (const message of batch.messages) {
+          const offset = BigInt(message.offset);
+          if (offset >= end || offset < (next.get(key) ?? 0n)) continue;
+          records.push({ topic: batch.topic, partition: batch.partition, message });
+          next.set(key, offset + 1n);
+        }
         if (BigInt(batch.lastOffset()) + 1n >= end) left.delete(key);
         progress?.();
         return Promise.resolve();

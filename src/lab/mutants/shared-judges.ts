@@ -1,6 +1,6 @@
 /**
  * Judges that are no mutant's only killer, and why. The gate of the kill matrix lets exactly these pass. That they see at all is shown by corrupted facts
- * (`check --corrupt`), one kind of corruption each.
+ * (`check --corrupt`), one kind of corruption each: `shared-judges.test.ts`.
  */
 const SEEN_BY_OTHERS = 'no design that the papers warn of breaks it alone';
 

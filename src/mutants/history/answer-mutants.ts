@@ -111,8 +111,6 @@ export const ANSWER_MUTANTS: readonly HistoryMutant[] = [
   mutant('forget-arrival', 'An arrival is in no row of the history.', (draft, _, magnitude) => {
     const { columns } = draft.history;
     if (columns.length <= magnitude) return false;
-    draft.history.complete = false;
-    draft.history.problems.push(`${String(magnitude)} arrivals missing`);
     draft.history.columns = {
       length: columns.length - magnitude,
       intendedUs: columns.intendedUs.slice(0, -magnitude), sentUs: columns.sentUs.slice(0, -magnitude), answeredUs: columns.answeredUs.slice(0, -magnitude),

@@ -17,9 +17,9 @@ function dropped({ name, rows }: RowTable): HistoryMutant {
   };
 }
 
-function doubled({ name, rows, mayComeTwice }: RowTable): HistoryMutant {
+function doubled({ name, rows }: RowTable): HistoryMutant {
   return {
-    name: `double-${name}`, description: `A ${name} stands there once more.`, unit: 'copies', magnitudes: HOW_MANY, equivalent: mayComeTwice,
+    name: `double-${name}`, description: `A ${name} stands there once more.`, unit: 'copies', magnitudes: HOW_MANY, equivalent: null,
     apply(draft, random, magnitude) {
       const items = rows(draft);
       const row = anyOf(items, random);
@@ -29,6 +29,28 @@ function doubled({ name, rows, mayComeTwice }: RowTable): HistoryMutant {
       return true;
     },
   };
+}
+
+/** The last record of its partition, later than all before it, and read like them. */
+function redelivered({ name, rows, boundsOf }: RowTable): HistoryMutant[] {
+  if (boundsOf === null) return [];
+  return [{
+    name: `redeliver-${name}`, description: `A ${name} is delivered once more, at the end of its partition.`, unit: 'copies', magnitudes: HOW_MANY, equivalent: 'delivered twice is what at-least-once means',
+    apply(draft, random, magnitude) {
+      const items = rows(draft);
+      const row = anyOf(items, random);
+      const bounds = boundsOf(draft).find(({ partition }) => partition === row?.['partition']);
+      if (row === null || bounds === undefined) return false;
+      for (let copy = 0; copy < magnitude; copy += 1) {
+        const appendedAtMs = items.reduce((latest, item) => Math.max(latest, Number(item['appendedAtMs'])), 0) + 1;
+        items.push({ ...structuredClone(row), offset: bounds.endOffset, appendedAtMs });
+        const wasRead = bounds.committedOffset === bounds.endOffset;
+        bounds.endOffset = String(BigInt(bounds.endOffset) + 1n);
+        if (wasRead) bounds.committedOffset = bounds.endOffset;
+      }
+      return true;
+    },
+  }];
 }
 
 function exchanged({ name, rows }: RowTable, field: string): HistoryMutant {
@@ -60,4 +82,4 @@ const LEFT_MARK: HistoryMutant = {
   },
 };
 
-export const ROW_MUTANTS: readonly HistoryMutant[] = [...ROW_TABLES.flatMap((table) => [dropped(table), doubled(table), ...table.identity.map((field) => exchanged(table, field))]), LEFT_MARK];
+export const ROW_MUTANTS: readonly HistoryMutant[] = [...ROW_TABLES.flatMap((table) => [dropped(table), doubled(table), ...redelivered(table), ...table.identity.map((field) => exchanged(table, field))]), LEFT_MARK];

@@ -6,14 +6,13 @@ export type Row = Record<string, unknown>;
 export interface RowTable {
   readonly name: string;
   readonly rows: (draft: Draft) => Row[];
-  /** Null: a row that stands there twice is a wrong. Otherwise why it may. */
-  readonly mayComeTwice: string | null;
+  /** Bounds of the topic that the rows are records of: one may be delivered again, at the end of its partition. Null: they are of no topic. */
+  readonly boundsOf: ((draft: Draft) => Draft['kafka']['ordersBounds']) | null;
   /** Fields by which a row belongs to somebody or says what became of him: two rows must not exchange them. */
   readonly identity: readonly string[];
 }
 
-const AT_LEAST_ONCE = 'delivered twice is what at-least-once means';
-const table = (name: string, rows: (draft: Draft) => readonly object[], identity: readonly string[], mayComeTwice: string | null = null): RowTable => ({ name, rows: (draft) => rows(draft) as Row[], identity, mayComeTwice });
+const table = (name: string, rows: (draft: Draft) => readonly object[], identity: readonly string[], boundsOf: RowTable['boundsOf'] = null): RowTable => ({ name, rows: (draft) => rows(draft) as Row[], identity, boundsOf });
 
 export const ROW_TABLES: readonly RowTable[] = [
   table('order', (draft) => draft.postgres.orders, ['requestId', 'reservationId', 'sourceMessageId', 'userId', 'inventoryTokenId', 'status']),
@@ -27,10 +26,10 @@ export const ROW_TABLES: readonly RowTable[] = [
   table('charge', (draft) => draft.channel.charges, ['tradeNo', 'orderId', 'amount']),
   table('refund', (draft) => draft.channel.refunds, ['tradeNo', 'refundId']),
   table('dead-letter-row', (draft) => draft.postgres.deadLetters, ['reservationId', 'messageId', 'originOffset']),
-  table('message', (draft) => draft.kafka.orders, ['messageId', 'reservationId', 'requestId', 'userId'], AT_LEAST_ONCE),
-  table('event', (draft) => draft.kafka.events, ['reservationId', 'type', 'orderId', 'returnsUnit'], AT_LEAST_ONCE),
-  table('timer', (draft) => draft.kafka.closes, ['reservationId'], AT_LEAST_ONCE),
-  table('dead-letter', (draft) => draft.kafka.deadLetters, ['reservationId', 'messageId', 'originOffset'], AT_LEAST_ONCE),
+  table('message', (draft) => draft.kafka.orders, ['messageId', 'reservationId', 'requestId', 'userId'], (draft) => draft.kafka.ordersBounds),
+  table('event', (draft) => draft.kafka.events, ['reservationId', 'type', 'orderId', 'returnsUnit'], (draft) => draft.kafka.eventsBounds),
+  table('timer', (draft) => draft.kafka.closes, ['reservationId'], (draft) => draft.kafka.closesBounds),
+  table('dead-letter', (draft) => draft.kafka.deadLetters, ['reservationId', 'messageId', 'originOffset'], (draft) => draft.kafka.deadLettersBounds),
   table('redis-record', (draft) => draft.redis.records, ['requestId', 'reservationId', 'messageId', 'userId', 'orderId', 'unitReturned']),
   table('user-mark', (draft) => draft.redis.users, ['userId', 'requestId']),
 ];
