@@ -2,6 +2,7 @@
 import { linkName } from '../../domain/roles.js';
 import { STEPS, type StepName } from '../../domain/steps.js';
 import type { StepCount, SweepCase, SweepStrike } from '../../facts/sweep.js';
+import { callAfterStep } from '../../faults/call-after-step.js';
 import { planRun, type RunPlan } from '../run-plan.js';
 import type { SweepBase } from './sweep-bases.js';
 import { PAUSE_MS } from './sweep-bases.js';
@@ -18,8 +19,10 @@ export function faultOf(strike: SweepStrike, cutsAtOnce: boolean): string {
       return `kill-role@${at}`;
     case 'pause':
       return `pause-at-step@${at},s=${String(PAUSE_MS)}ms`;
-    case 'cut':
-      return `cut-at-step@${at},link=${link ?? linkName(STEPS[step].role, 'postgres')},stream=${cutsAtOnce ? 'both' : STREAM_OF[when]}`;
+    case 'cut': {
+      const over = link ?? linkName(STEPS[step].role, 'postgres');
+      return `cut-at-step@${at},link=${over},stream=${cutsAtOnce || callAfterStep(step, over) === null ? 'both' : STREAM_OF[when]}`;
+    }
   }
 }
 
