@@ -10,6 +10,8 @@ export interface LinkEffect {
   readonly what: 'exchange' | 'closing';
   readonly bytes: number;
   readonly leastMs: number;
+  /** What one exchange waited too long, the next need not wait: only all of them together take as long as told. */
+  readonly isMadeUpFor: boolean;
 }
 
 /** Exchanges are as large as takes this long, so that what a machine needs by itself is little beside it. */
@@ -21,17 +23,17 @@ export function effectOf({ type, attributes }: ToxicSpec): LinkEffect | null {
   const { latency = 0, jitter = 0, rate = 0, delay = 0, average_size: size = 0 } = attributes;
   switch (type) {
     case 'latency':
-      return { what: 'exchange', bytes: 1, leastMs: latency - jitter };
+      return { what: 'exchange', bytes: 1, leastMs: latency - jitter, isMadeUpFor: false };
     case 'bandwidth':
-      // Toxiproxy takes KB/s to be bytes per millisecond.
-      return { what: 'exchange', bytes: rate * NARROW_MS, leastMs: NARROW_MS };
+      // Toxiproxy takes KB/s to be bytes per millisecond, and takes off the next wait by how much the last one was too long.
+      return { what: 'exchange', bytes: rate * NARROW_MS, leastMs: NARROW_MS, isMadeUpFor: true };
     case 'slicer': {
       // It waits for so many microseconds after each slice; the wait after the last one is nobody's.
       const slices = Math.max(3, Math.ceil((NARROW_MS * 1000) / Math.max(1, delay)) + 1);
-      return { what: 'exchange', bytes: size * slices, leastMs: ((slices - 1) * delay) / 1000 };
+      return { what: 'exchange', bytes: size * slices, leastMs: ((slices - 1) * delay) / 1000, isMadeUpFor: false };
     }
     case 'slow_close':
-      return { what: 'closing', bytes: 0, leastMs: delay };
+      return { what: 'closing', bytes: 0, leastMs: delay, isMadeUpFor: false };
     default:
       return null;
   }
@@ -52,7 +54,7 @@ export interface EffectLooks {
   /** Looks up to three times, as long as `goesOn`; at least once. */
   look(goesOn: () => boolean): Promise<void>;
   end(): Promise<void>;
-  /** Every look found the delay, and there was one. */
+  /** There were looks, and they found the delay. */
   seen(): boolean;
   readonly observed: string;
 }
@@ -84,7 +86,7 @@ export async function beginLooks(witness: Witness, link: LinkTarget, effect: Lin
     end: async () => {
       await probe?.end();
     },
-    seen: () => problem === '' && tookMs.length > 0 && tookMs.every((took) => took >= effect.leastMs),
+    seen: () => problem === '' && tookMs.length > 0 && (effect.isMadeUpFor ? tookMs.reduce((sum, took) => sum + took, 0) >= tookMs.length * effect.leastMs : tookMs.every((took) => took >= effect.leastMs)),
     get observed() {
       const what = subjectOf(effect);
       if (problem !== '') return `${what} NOT measured: ${problem}`;
