@@ -52,6 +52,17 @@ describe.each([...DELAYS.map(option), 'slow-consumer@s=1,latency=300', 'slow-con
 });
 
 test.each([
+  ['type=bandwidth,rate=64', [0, 10, -5, 1], true],
+  ['type=bandwidth,rate=64', [0, 3, -5, 1], false],
+  // A delay of its own each time: nothing is made up for.
+  ['type=latency,latency=100', [0, 10, -5, 1], false],
+] as const)('%s, off by %j ms: landed %s', async (toxic, offMs, landed) => {
+  const left: number[] = [...offMs];
+  const { proof } = await live(option(toxic), (link) => { Object.defineProperty(link, 'slownessMs', { get: () => left.shift() ?? 0 }); });
+  expect(proof.landed).toBe(landed);
+});
+
+test.each([
   ['type=latency,latency=0', 'hold up by a millisecond'],
   ['type=latency,latency=50,jitter=50', 'hold up by a millisecond'],
   ['type=latency,latency=50,rate=3', 'does nothing with rate=…'],
