@@ -235,7 +235,7 @@ export interface RedisMemory {
   scriptMisses(): Promise<number>;
   /** Cheap: counted by the server. */
   holdings(): Promise<RedisHoldings>;
-  /** Reads every record. */
+  /** Reads every record. Rejects while memory is full and nothing can be evicted any more. */
   books(): Promise<RedisBooks>;
   /** Sets the policy and how much memory is left from now on; null: no bound. */
   setBound(policy: EvictionPolicy, leftBytes: number | null): Promise<void>;

@@ -48,6 +48,20 @@ describe('redis-eviction', () => {
     expect(fakeMemory.policy).toBe('noeviction');
   });
 
+  test('lands also where Redis is too full to say more than what is left', async () => {
+    const targets = fakeTargets([]);
+    const { fakeMemory } = targets;
+    const books = fakeMemory.books.bind(fakeMemory);
+    let fillings = 0;
+    fakeMemory.onFill = () => {
+      fillings += 1;
+      fakeMemory.books = () => (fakeMemory.policy === 'noeviction' ? books() : Promise.reject(new Error('OOM')));
+      Object.assign(fakeMemory, { evictions: 5, kept: { ...fakeMemory.kept, waiting: 0, ...(fillings > 3 ? { stock: false } : {}) } });
+    };
+    expect((await live('redis-eviction', targets)).proof).toMatchObject({ landed: true, observed: '5 keys evicted; of the run: stock' });
+    expect(fillings).toBe(4);
+  });
+
   test('does not land when Redis counts no eviction', async () => {
     const targets = fakeTargets([]);
     const { fakeMemory } = targets;

@@ -45,7 +45,7 @@ describe('lose-produce-ack', () => {
     // The strike is over when its toxic is gone; its sender hears of the loss a moment later.
     expect(await until(hostFaultClock, 2_000, 10, () => Promise.resolve(sent.failed >= 5))).toBe(true);
     // The topic holds what the producer was told failed.
-    for (const stop of undo.splice(-2)) await stop();
+    for (const stop of undo.splice(0).reverse()) await stop();
     const targets = targetsOf(id);
     expect(await targets.witness.ordersTopicEnd()).toBeGreaterThanOrEqual(sent.kept + 5);
     expect(await link(1, 'gateway-kafka').listToxics()).toEqual([]);

@@ -28,7 +28,7 @@ function countsOf(multi: ChainableCommander, keys: StockKeys): ChainableCommande
   return multi.exists(keys.stock).exists(keys.meta).hlen(keys.requests).hlen(keys.users).zcard(keys.pending);
 }
 
-/** The answers of a transaction. Throws what the server said of the first command that it refused. */
+/** The answers of a transaction or of commands in a row. Throws what the server said of the first command that it refused. */
 async function answersOf(multi: ChainableCommander): Promise<readonly unknown[]> {
   return ((await multi.exec()) ?? []).map(([error, answer]) => {
     if (error !== null) throw error;
@@ -77,7 +77,8 @@ export function createRedisMemory(direct: { readonly redisPrimary: HostPort }, d
     cachedScripts: () => asking(async (redis) => figure(await redis.info('memory'), /number_of_cached_scripts:(\d+)/)),
     scriptMisses: () => asking(async (redis) => figure(await redis.info('errorstats'), /errorstat_NOSCRIPT:count=(\d+)/)),
     evicted: () => asking(async (redis) => figure(await redis.info('stats'), /evicted_keys:(\d+)/)),
-    holdings: () => asking(async (redis) => holdingsOf(await answersOf(countsOf(redis.multi(), keys)))),
+    // No transaction: a server that has nothing left to evict takes none.
+    holdings: () => asking(async (redis) => holdingsOf(await answersOf(countsOf(redis.pipeline(), keys)))),
     books: () =>
       asking(async (redis) => {
         const answers = await answersOf(countsOf(redis.multi(), keys).hgetall(keys.requests).zrange(keys.pending, '0', '-1'));

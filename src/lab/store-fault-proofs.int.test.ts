@@ -202,8 +202,8 @@ describe('redis-eviction', () => {
     });
     await redis.mset(keys.stock, '5', keys.meta, 'm');
     const record = await run('redis-eviction');
-    expect(record).toMatchObject({ proof: 'landed', healed: true, mayLose: null });
     expect(record.observed).toMatch(/of the run: .*(stock|meta)/);
+    expect(record).toMatchObject({ proof: 'landed', healed: true, mayLose: null });
     expect(await redis.config('GET', 'maxmemory*')).toEqual(expect.arrayContaining(['maxmemory', '0', 'maxmemory-policy', 'noeviction']));
     expect(await redis.keys(`${keys.stock.split(':')[0] ?? ''}:lab-filler*`)).toEqual([]);
     await redis.del(keys.stock, keys.meta);
