@@ -132,6 +132,21 @@ it('database-neglected: neither dead rows nor a failing archive make an order wr
   await green(['database-neglected', '--rate', '80'], []);
 });
 
+/** Scenarios that need no more said of them than that they are green, with every fault proven and healed and all of it struck. */
+it.each([
+  'kill-in-transaction', 'kill-after-commit', 'cut-at-commit', 'kill-before-outbox-mark', 'scanner-stopped', 'deadlock', 'pool-exhausted', 'servers-killed', 'skewed-clocks', 'script-flush',
+  'redis-eviction', 'rough-network', 'standing-still',
+])('%s: every fault lands and nothing is lost or done twice', async (name) => {
+  const verdict = await green([name], []);
+  expect(verdict.faults.length).toBeGreaterThan(0);
+  for (const { strikes, strikesAsked } of verdict.faults) expect(strikes).toBe(strikesAsked);
+});
+
+it.skipIf(process.getuid?.() !== 0)('disk-full: what found no room is made up for', async () => {
+  const verdict = await green(['disk-full'], []);
+  expect(verdict.faults.map(({ name }) => name)).toContain('disk-full');
+});
+
 it('a plan file carries a run out, its faults instead of the scenario’s, and the run tells its plan', async () => {
   const plan = join(reports, 'plan.yaml');
   writeFileSync(plan, 'schemaVersion: 1\nscenario: pg-outage\nseed: 11\noptions: { rate: 60, duration: 5s, stock: 200 }\nfaults: [script-flush@t=1s,n=3]\n');

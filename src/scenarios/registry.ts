@@ -37,6 +37,7 @@ import { soldOutReopens } from './sold-out-reopens.js';
 import { spike300kFaults } from './spike-300k-faults.js';
 import { spike300k } from './spike-300k.js';
 import { spike600k } from './spike-600k.js';
+import { standingStill } from './standing-still.js';
 import { stockOfOne } from './stock-of-one.js';
 import { waitingRoom } from './waiting-room.js';
 
@@ -46,7 +47,7 @@ export const SCENARIOS: readonly Scenario[] = [
   redisFailover, reconcileUnderLoad,
   killInTransaction, killAfterCommit, cutAtCommit, killBeforeOutboxMark, scannerStopped,
   rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, skewedClocks,
-  scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork,
+  scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork, standingStill,
   spike300k, spike600k, spike300kFaults,
 ];
 
