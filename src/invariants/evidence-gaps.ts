@@ -86,8 +86,22 @@ function kafkaGaps(facts: Facts): readonly string[] {
   if (strange !== undefined) {
     gaps.push(`${String(unread.length)} records are no message of the schema, the first is ${strange.topic} ${String(strange.partition)}:${strange.offset} (${strange.problem})`);
   }
-  return [...gaps, ...readingGaps(facts)];
+  return [...gaps, ...readingGaps(facts), ...copiesThatDiffer(facts)];
 }
+
+/** What is delivered again is the same event, whoever delivers it: of copies that differ nobody knows which was acted on. */
+const copiesThatDiffer: (facts: Facts) => readonly string[] = rememberedPerFacts((facts) => {
+  const { events, closes } = kafkaOf(facts);
+  const first = new Map<string, string>();
+  const odd = [...events, ...closes].filter(({ eventId, type, reservationId, aggregateVersion, orderId, reason, returnsUnit }) => {
+    const told = JSON.stringify([type, reservationId, aggregateVersion, orderId, reason, returnsUnit]);
+    const known = first.get(eventId);
+    if (known === undefined) first.set(eventId, told);
+    return known !== undefined && known !== told;
+  });
+  const [example] = odd;
+  return example === undefined ? [] : [`${String(odd.length)} events were delivered again with other contents, the first is ${example.eventId} at ${String(example.partition)}:${example.offset}`];
+});
 
 /**
  * Topics without transactions have a record at every offset: fewer or more than lie between a partition's bounds were not all read, or are not all real. What is

@@ -82,6 +82,18 @@ function textOf(facts: Facts, rows: Rows): string {
   return text;
 }
 
+describe('tampered copies', () => {
+  it.each([['orderId', '1'], ['type', 'ORDER_PAID'], ['reservationId', 'elsewhere'], ['returnsUnit', true], ['aggregateVersion', 9]] as const)('an event delivered again with another %s is noticed', (field, value) => {
+    const again = (change: Record<string, unknown>): Facts => edited(TOKEN, (draft) => {
+      const bounds = nth(draft.kafka.eventsBounds, 0);
+      draft.kafka.events.push({ ...nth(draft.kafka.events, 0), offset: bounds.endOffset, ...change });
+      bounds.endOffset = bounds.committedOffset = String(Number(bounds.endOffset) + 1);
+    });
+    expect(isGreen(again({}))).toBe(true);
+    expect(isGreen(again({ [field]: value }))).toBe(false);
+  });
+});
+
 describe('tampered answers', () => {
   it('an answer moved to another client is noticed', () => {
     const swapped = edited(TOKEN, (draft) => {
