@@ -165,7 +165,7 @@ function addMutants(program: Command, finish: (code: number) => void): void {
   mutants
     .option('--resume <folder>', 'go on with a matrix that was broken off')
     .option('--report-dir <folder>', 'where the matrix goes', 'reports')
-    .option('--keep-all', 'keep the folder and the database of every run')
+    .option('--keep-all', 'keep the folder of every run')
     .option('--json', 'print the matrix document alone on stdout')
     .action(async (options: Record<string, unknown>) => {
       const { runMutants } = await import('./commands/mutants.js');

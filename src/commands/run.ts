@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import type { LabEventListener } from '../facts/lab-event.js';
 import type { StackSource } from '../lab/bring-up-stack.js';
 import { runExperiment } from '../lab/run-experiment.js';
-import { faultProblems, rawOptionsOf, readPlanFile } from '../lab/plan-file.js';
+import { faultProblems, rawOptionsOf, readPlanFile, runNamed } from '../lab/plan-file.js';
 import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
 import { planRun } from '../lab/run-plan.js';
 import { transportProblems } from '../lab/transport-limits.js';
-import { mutantPlanNamed } from '../mutants/plans/registry.js';
 import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
-import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
+import { SCENARIOS } from '../scenarios/registry.js';
 import type { Scenario } from '../scenarios/scenario.js';
 import type { StackRequest } from '../stack/start-stack.js';
 import { readStackFile, writeStackFile } from '../stack/stack-file.js';
@@ -35,8 +34,7 @@ async function checkedRequest(named: string | undefined, onCommandLine: Readonly
   const raw: Readonly<Record<string, unknown>> = plan === null ? onCommandLine : { ...rawOptionsOf(plan), ...(plan.mutant === undefined ? {} : { mutant: plan.mutant }), ...onCommandLine };
   if (plan !== null && named !== undefined && named !== plan.scenario) problems.push(`the plan is for ${plan.scenario}, not for ${named}`);
   const scenarioName = named ?? plan?.scenario ?? '';
-  // The small runs in which mutants show are no scenarios of their own, and can be run one by one all the same.
-  const found = scenarioNamed(scenarioName) ?? mutantPlanNamed(scenarioName);
+  const found = runNamed(scenarioName);
   const scenario = found === null || plan?.faults === undefined ? found : { ...found, faults: plan.faults };
   if (scenarioName === '') problems.push(`no scenario is named; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);
   else if (scenario === null) problems.push(`there is no scenario ${JSON.stringify(scenarioName)}; there are ${SCENARIOS.map((known) => known.name).join(', ')}`);

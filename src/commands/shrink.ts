@@ -2,7 +2,7 @@
  * `shrink <dir>`: runs a violated run again with less load and fewer faults, down to the smallest plan that still violates the same invariant in at least nine of
  * ten runs, and writes that plan file.
  */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 
@@ -88,7 +88,9 @@ async function search(violated: Violated, lanes: number, signal: AbortSignal, ar
   const note = (text: string): void => {
     io.stderr(`${text}\n`);
   };
-  const warm = await openWarmStack({ lanes, signal, onNote: note });
+  const logDirectory = join(violated.folder, 'shrinking', 'logs');
+  await mkdir(logDirectory, { recursive: true });
+  const warm = await openWarmStack({ lanes, signal, logDirectory, onNote: note });
   try {
     const failures = { warm, invariants: violated.invariants, signal, argv, onRun: note, openFolder: (plan: { readonly scenario: { readonly name: string }; readonly startedAt: string; readonly seed: number }) => createRunFolder(join(violated.folder, 'shrinking'), plan.scenario.name, plan.startedAt, plan.seed) };
     return await shrinkPlan(violated.plan, { signal, onStep: note, failures: (plan, runs, enough) => countFailures(failures, plan, runs, enough) });

@@ -48,9 +48,8 @@ export interface SweepRow {
   /** 2: the first attempt proved nothing, and `firstAttempt` says why. */
   readonly attempts: number;
   readonly firstAttempt: string | null;
-  /** Run folder and database that were kept; null of a green one, of which nothing is kept. */
+  /** Run folder that was kept; null of a green one, of which nothing is kept. */
   readonly directory: string | null;
-  readonly keptNamespace: string | null;
 }
 
 /** How often a step was reached in a base run without strikes. */

@@ -12,7 +12,13 @@ import { parseFaultOption } from '../faults/registry.js';
 import { MUTANTS } from '../mutants/registry.js';
 import { mutantPlanNamed } from '../mutants/plans/registry.js';
 import { SCENARIOS, scenarioNamed } from '../scenarios/registry.js';
+import type { Scenario } from '../scenarios/scenario.js';
 import { RUN_OPTIONS } from './run-options.js';
+
+/** A scenario, or one of the small runs in which mutants show: those are no scenarios of their own, and can be run one by one all the same. null: neither. */
+export function runNamed(name: string): Scenario | null {
+  return scenarioNamed(name) ?? mutantPlanNamed(name);
+}
 
 /** What is said elsewhere in a plan. */
 const NOT_AMONG_OPTIONS: readonly string[] = ['fault', 'clockSkew', 'seed'];
@@ -47,7 +53,7 @@ const planSchema = z
   })
   .superRefine((plan, context) => {
     const problem = (message: string): void => context.addIssue({ code: 'custom', message });
-    if (scenarioNamed(plan.scenario) === null && mutantPlanNamed(plan.scenario) === null) problem(`there is no scenario ${JSON.stringify(plan.scenario)}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`);
+    if (runNamed(plan.scenario) === null) problem(`there is no scenario ${JSON.stringify(plan.scenario)}; there are ${SCENARIOS.map(({ name }) => name).join(', ')}`);
     if (plan.mutant !== undefined && !MUTANTS.some(({ name }) => name === plan.mutant)) problem(`there is no mutant ${JSON.stringify(plan.mutant)}; there are ${MUTANTS.map(({ name }) => name).join(', ')}`);
     for (const [key, value] of Object.entries(plan.options ?? {})) optionProblem(key, value).forEach(problem);
     faultProblems(plan.faults ?? []).forEach(problem);

@@ -5,7 +5,7 @@ import { cpus, totalmem, type as osType, release } from 'node:os';
 
 import { namespaceOf, type Namespace } from '../domain/namespace.js';
 import { DEFAULT_TUNING, type RoleTuning, type Strategies } from '../domain/role-config.js';
-import { ROLE_NAMES, type RoleInstance, type RoleName } from '../domain/roles.js';
+import { ROLE_NAMES, roleOfInstance, type RoleInstance, type RoleName } from '../domain/roles.js';
 import { PLAN_SCHEMA_VERSION, type ExperimentPlan } from '../facts/experiment-plan.js';
 import type { ActivityRules, ShownSpec } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
@@ -105,12 +105,13 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
 
 /** The run as a plan file would say it, all defaults filled in: `run --plan` on it is the same run again. */
 export function experimentPlanOf(plan: RunPlan, options: RunOptions): ExperimentPlan {
-  const { scenario, seed, load, stock, faults, mutant } = plan;
+  const { scenario, seed, load, stock, faults, mutant, instances } = plan;
+  const processes = (role: RoleName): number => instances.filter((instance) => roleOfInstance(instance) === role).length;
   return {
     schemaVersion: PLAN_SCHEMA_VERSION,
     scenario: scenario.name,
     seed,
-    options: { ...optionTexts(options), ...optionTexts({ rate: load.ratePerSecond, duration: load.durationMs, stock, transport: load.transport }) },
+    options: { ...optionTexts(options), ...optionTexts({ rate: load.ratePerSecond, duration: load.durationMs, stock, transport: load.transport, gateways: processes('gateway'), consumers: processes('consumer') }) },
     faults,
     ...(mutant === null ? {} : { mutant }),
   };

@@ -16,7 +16,7 @@ const caseOf = (when: 'first' | 'middle' | 'last', action: 'kill' | 'cut' = 'kil
 const CASES = [caseOf('first'), caseOf('last'), caseOf('first', 'cut')];
 const HEAD: SweepHead = { schemaVersion: 1, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, counts: [], cases: CASES, unreached: [] };
 const rowOf = (each: SweepCase, outcome: SweepOutcome = 'green'): SweepRow => ({
-  ...each, outcome, headline: 'so it is', recoveryMs: 1_200, tookMs: 3_000, attempts: 1, firstAttempt: null, directory: outcome === 'green' ? null : '/kept', keptNamespace: outcome === 'green' ? null : 'seckill_x',
+  ...each, outcome, headline: 'so it is', recoveryMs: 1_200, tookMs: 3_000, attempts: 1, firstAttempt: null, directory: outcome === 'green' ? null : '/kept',
 });
 
 let folder: string;
@@ -71,6 +71,6 @@ test('the table has a row per step with the worst of each cell, and tells where 
   const table = sweepTable({ ...HEAD, unreached: ['relay.after-mark'] }, rows);
   expect(table).toContain('| relay.after-send | VIOLATED (last) 2× 1.2 s | – | not run |');
   expect(table).toContain('| relay.after-mark | never reached | never reached | never reached |');
-  expect(table).toContain('VIOLATED: relay.after-send kill last\n  so it is\n  /kept (database seckill_x)');
+  expect(table).toContain('VIOLATED: relay.after-send kill last\n  so it is\n  /kept');
   expect(table).toContain('2 of 3 cases');
 });

@@ -40,7 +40,7 @@ export function sweepTable(head: SweepHead, rows: readonly SweepRow[]): string {
   const pairs = head.cases.filter(({ strikes }) => strikes.length > 1);
   const pairRows = pairs.flatMap(({ id }) => byId.get(id) ?? []);
   if (pairs.length > 0) lines.push('', `pairs: ${String(pairRows.filter(({ outcome }) => outcome === 'green').length)} of ${String(pairs.length)} hold`);
-  for (const row of rows.filter(({ outcome }) => outcome !== 'green')) lines.push('', `${WORDS[row.outcome]}: ${row.id}`, `  ${row.headline}`, `  ${row.directory ?? ''}${row.keptNamespace === null ? '' : ` (database ${row.keptNamespace})`}`);
+  for (const row of rows.filter(({ outcome }) => outcome !== 'green')) lines.push('', `${WORDS[row.outcome]}: ${row.id}`, `  ${row.headline}`, `  ${row.directory ?? ''}`);
   const again = rows.filter(({ attempts }) => attempts > 1).length;
   lines.push('', `${String(rows.length)} of ${String(head.cases.length)} cases, ${String(again)} of them at the second attempt; seed ${String(head.seed)}${head.mutant === null ? '' : `, mutant ${head.mutant}`}`);
   return `${lines.join('\n')}\n`;

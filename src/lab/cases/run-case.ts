@@ -5,6 +5,7 @@ import { LabError } from '../../facts/lab-error.js';
 import type { LabEventListener } from '../../facts/lab-event.js';
 import type { RunStore } from '../../facts/run-store.js';
 import type { RunVerdict } from '../../facts/verdict.js';
+import { dropNamespace } from '../prepare-system.js';
 import { runExperiment } from '../run-experiment.js';
 import type { RunOptions } from '../run-options.js';
 import type { RunPlan } from '../run-plan.js';
@@ -62,6 +63,15 @@ export async function runCase(warm: WarmStack, lane: number, request: CaseReques
     stopListening();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/**
+ * Removes what a case that is not green has left in the stores. They end with the warm stack in any case, and until then a hundred of them would take up PostgreSQL's replication
+ * slots, of which it has 64; what can be looked at is the case's folder. Never rejects: a case that failed early has nothing to drop, and a stack that is gone cannot drop it.
+ */
+export async function dropWhatIsLeft(result: CaseResult, plan: RunPlan, warm: WarmStack): Promise<void> {
+  if (result.keptNamespace === null) return;
+  await dropNamespace(plan, warm.handle.description).catch(() => undefined);
 }
 
 /** Faults that stop, kill or move a server hit every lane: their names say so, and a new one is taken for such a fault. */

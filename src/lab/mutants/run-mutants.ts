@@ -9,10 +9,9 @@ import type { RunVerdict } from '../../facts/verdict.js';
 import type { Mutant } from '../../mutants/mutant.js';
 import type { Scenario } from '../../scenarios/scenario.js';
 import { runOnLanes } from '../cases/lane-scheduler.js';
-import { needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
+import { dropWhatIsLeft, needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
 import type { WarmStack } from '../cases/warm-stack.js';
-import { dropNamespace } from '../prepare-system.js';
-import { planRun, type RunPlan } from '../run-plan.js';
+import { planRun } from '../run-plan.js';
 
 /** A run to be made. */
 export interface MatrixTask {
@@ -36,7 +35,7 @@ export interface MatrixSurroundings {
   readonly folder: MatrixFolder;
   readonly signal: AbortSignal;
   readonly argv: readonly string[];
-  /** Keep every run's folder and database. */
+  /** Keep every run's folder. */
   readonly keepAll: boolean;
   onRun(run: MatrixRun, done: number, of: number): void;
 }
@@ -102,16 +101,9 @@ async function runOnce(task: MatrixTask, lane: number, around: MatrixSurrounding
   };
   const result = await runCase(around.warm, lane, { plan, store, emit, signal: around.signal, argv: around.argv, options });
   const asItShouldBe = result.kind === 'judged' && (task.mutant === null ? result.verdict.outcome === 'green' : saysViolated(result.verdict, task.mutant.caughtBy));
-  if (!around.keepAll) await dropWhatIsLeft(result, plan, around.warm);
+  await dropWhatIsLeft(result, plan, around.warm);
   if (asItShouldBe && !around.keepAll) await around.folder.discard(store.directory);
   return runOf(task, result, asItShouldBe && !around.keepAll);
-}
-
-/** Hundreds of runs would leave hundreds of databases and slots; the facts are in the folder. */
-async function dropWhatIsLeft(result: CaseResult, plan: RunPlan, warm: WarmStack): Promise<void> {
-  if (result.keptNamespace === null) return;
-  // A run that failed early has nothing to drop, and a stack that is gone cannot drop it.
-  await dropNamespace(plan, warm.handle.description).catch(() => undefined);
 }
 
 function saysViolated(verdict: RunVerdict, judge: string): boolean {

@@ -2,11 +2,10 @@
 import type { ExperimentPlan } from '../../facts/experiment-plan.js';
 import { LabError } from '../../facts/lab-error.js';
 import type { RunStore } from '../../facts/run-store.js';
-import { scenarioNamed } from '../../scenarios/registry.js';
 import { runOnLanes } from '../cases/lane-scheduler.js';
-import { needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
+import { dropWhatIsLeft, needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
 import type { WarmStack } from '../cases/warm-stack.js';
-import { rawOptionsOf } from '../plan-file.js';
+import { rawOptionsOf, runNamed } from '../plan-file.js';
 import { parseRunOptions } from '../run-options.js';
 import { planRun, type RunPlan } from '../run-plan.js';
 
@@ -22,7 +21,7 @@ export interface FailureSearch {
 
 /** A run's plan of a plan file's value. Throws `LabError` USAGE when it is of another version of the lab. */
 export function runPlanOf(plan: ExperimentPlan): RunPlan {
-  const scenario = scenarioNamed(plan.scenario);
+  const scenario = runNamed(plan.scenario);
   if (scenario === null) throw new LabError('USAGE', `there is no scenario ${JSON.stringify(plan.scenario)} in this version`, 'shrink it with the version that ran it');
   return planRun({ ...scenario, faults: plan.faults ?? scenario.faults }, parseRunOptions(rawOptionsOf(plan)), plan.mutant ?? null);
 }
@@ -49,12 +48,14 @@ export async function countFailures(search: FailureSearch, plan: ExperimentPlan,
       needsWholeStack,
       async run(runPlan, lane) {
         const store = await search.openFolder(runPlan);
-        return runCase(search.warm, lane, {
+        const result = await runCase(search.warm, lane, {
           plan: runPlan, store, argv: search.argv, signal: search.signal, options: parseRunOptions(rawOptionsOf(plan)),
           emit: (event) => {
             store.appendEvent(event);
           },
         });
+        await dropWhatIsLeft(result, runPlan, search.warm);
+        return result;
       },
       onResult(runPlan, result) {
         if (failsAlike(result, search.invariants)) failed += 1;

@@ -2,7 +2,7 @@
  * A sweep: counting runs first, then every case on the lanes of one warm stack; each case is a whole run that is judged like any other.
  *
  * A case that proves nothing (its fault did not land, evidence is missing, it could not be carried out) is tried once more, at a hit that the first attempt
- * did reach; then it is reported as it is. What is green is deleted, the rest is kept with its folder and its database.
+ * did reach; then it is reported as it is. Folders of green cases are deleted, those of the rest are kept.
  */
 import { closeSync, openSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import type { RunStore } from '../../facts/run-store.js';
 import type { StepCount, SweepCase, SweepHead, SweepRow, SweepStore, SweepStrike } from '../../facts/sweep.js';
 import type { RunVerdict } from '../../facts/verdict.js';
 import { runOnLanes } from '../cases/lane-scheduler.js';
-import { needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
+import { dropWhatIsLeft, needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
 import type { WarmStack } from '../cases/warm-stack.js';
 import { gitState } from '../provenance.js';
 import { readStepCounts } from '../roles/step-counts.js';
@@ -58,7 +58,8 @@ async function attempt(around: SweepSurroundings, lane: number, plan: RunPlan, n
   };
   const result = await runCase(around.warm, lane, { plan, store, emit, signal: around.signal, argv: around.argv, options: { seed: plan.seed } });
   const reached = reachedIn(store.directory, plan);
-  if (result.keptNamespace === null) await rm(store.directory, { recursive: true, force: true });
+  await dropWhatIsLeft(result, plan, around.warm);
+  if (isGreen(result)) await rm(store.directory, { recursive: true, force: true });
   return { result, reached };
 }
 
@@ -169,8 +170,7 @@ function rowOf(each: SweepCase, result: CaseResult, before: CaseResult | null): 
     tookMs: result.tookMs + (before?.tookMs ?? 0),
     attempts: before === null ? 1 : 2,
     firstAttempt: before === null ? null : wordsOf(before),
-    directory: result.keptNamespace === null ? null : result.directory,
-    keptNamespace: result.keptNamespace,
+    directory: isGreen(result) ? null : result.directory,
   };
 }
 
