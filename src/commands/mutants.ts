@@ -10,7 +10,7 @@ import { abortError } from '../lab/abort.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
 import { killMatrix } from '../lab/mutants/kill-matrix.js';
 import { parseMutantOptions, type MutantOptions } from '../lab/mutants/mutant-options.js';
-import { isDone, matrixTasks, runMatrix, type MatrixTask } from '../lab/mutants/run-mutants.js';
+import { isDone, matrixTasks, runMatrix, showsSomething, type MatrixTask } from '../lab/mutants/run-mutants.js';
 import { INVARIANTS } from '../invariants/registry.js';
 import type { Mutant } from '../mutants/mutant.js';
 import { MUTANTS, REDUCED_MUTANTS } from '../mutants/registry.js';
@@ -48,7 +48,7 @@ async function begin(raw: Readonly<Record<string, unknown>>): Promise<Begun> {
   const { seed, repeats, cleanSeeds, reduced, mutants, startedAt } = plan;
   // What was asked stays; how it is run and weighed may change.
   const options = parseMutantOptions({ lanes: raw['lanes'], withoutJudge: raw['withoutJudge'], seed, repeats, cleanSeeds, reduced, only: [...mutants] }, KNOWN);
-  return { folder, options, mutants: chosen(options), startedAt, runs };
+  return { folder, options, mutants: chosen(options), startedAt, runs: runs.filter(showsSomething) };
 }
 
 function planOf({ seed, repeats, cleanSeeds, reduced }: MutantOptions, mutants: readonly Mutant[], startedAt: string): MatrixPlan {

@@ -11,6 +11,8 @@ import { inMemoryQueue } from './in-memory-queue.js';
 import { inboxOff } from './inbox-off.js';
 import { inboxTrimmedEarly } from './inbox-trimmed-early.js';
 import { lateCloseReleasesAgain } from './late-close-releases-again.js';
+import { ledgerOfTheBatch } from './ledger-of-the-batch.js';
+import { lettersUnread } from './letters-unread.js';
 import { markAfterDecrement } from './mark-after-decrement.js';
 import { markNeverCleared } from './mark-never-cleared.js';
 import { messageInsideTransaction } from './message-inside-transaction.js';
@@ -20,7 +22,9 @@ import { noFinalStockCheck } from './no-final-stock-check.js';
 import { noRunIdCheck } from './no-run-id-check.js';
 import { noUniqueKey } from './no-unique-key.js';
 import { offsetBeforeTransaction } from './offset-before-transaction.js';
+import { permitPerGateway } from './permit-per-gateway.js';
 import { redisBeforeDatabase } from './redis-before-database.js';
+import { refundNotAsked } from './refund-not-asked.js';
 import { releaseOnSendTimeout } from './release-on-send-timeout.js';
 import { secondPurchaseOnMiss } from './second-purchase-on-miss.js';
 import { sentBeforeSending } from './sent-before-sending.js';
@@ -35,6 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   noFinalStockCheck, checkThenActAllocator, checkThenInsertOrder, unconditionalPayAndCancel, messageInsideTransaction, skipLockedRead, commitReExecuted,
   lateCloseReleasesAgain, absoluteSetRepair, redisBeforeDatabase, sentBeforeSending, getThenDecr, markAfterDecrement, clientRetries, idempotentProducer,
   straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared, noRunIdCheck,
+  ledgerOfTheBatch, permitPerGateway, refundNotAsked, lettersUnread,
 ];
 
 /** One for each way of being wrong, for CI: few plans, so that few controls are needed. */

@@ -5,7 +5,7 @@ import type { MatrixRun } from '../../facts/kill-matrix.js';
 import { inboxOff } from '../../mutants/inbox-off.js';
 import { noUniqueKey } from '../../mutants/no-unique-key.js';
 import { successAfterRedis } from '../../mutants/success-after-redis.js';
-import { isDone, matrixTasks } from './run-mutants.js';
+import { isDone, matrixTasks, showsSomething } from './run-mutants.js';
 
 const MUTANTS = [inboxOff, successAfterRedis, noUniqueKey];
 const names = (tasks: ReturnType<typeof matrixTasks>): string[] => tasks.map((task) => task.mutant?.name ?? `control of ${task.plan.name}`);
@@ -40,4 +40,13 @@ test('what a broken-off matrix has run is not run again', () => {
   expect(isDone(first, [run({})])).toBe(true);
   expect(rest.some((task) => isDone(task, [run({})]))).toBe(false);
   expect(isDone(first, [run({ seed: 2 }), run({ repeat: 2 }), run({ mutant: 'inbox-off' })])).toBe(false);
+});
+
+test('a run that showed nothing is made again, one that showed anything is not', () => {
+  const run = (over: Partial<MatrixRun>): MatrixRun => ({
+    mutant: 'inbox-off', plan: 'plain-sale', seed: 1, repeat: 1, outcome: 'unknown', judges: {}, faultsLanded: false, tookMs: 1, directory: null, problem: null, ...over,
+  });
+  expect([run({}), run({ outcome: 'failed' }), run({ outcome: 'void' })].map(showsSomething)).toEqual([false, false, false]);
+  // A mutant that was run and not noticed has survived: trying again until somebody notices would be a lie.
+  expect([run({ outcome: 'green' }), run({ judges: { 'no-oversell': 'violated' } })].map(showsSomething)).toEqual([true, true]);
 });

@@ -88,7 +88,8 @@ export async function runMatrix(tasks: readonly MatrixTask[], around: MatrixSurr
   return runs;
 }
 
-function showsSomething(run: MatrixRun): boolean {
+/** False: the fault did not strike, evidence is missing, or the run could not be carried out. A resume makes such a run again. */
+export function showsSomething(run: MatrixRun): boolean {
   return Object.values(run.judges).includes('violated') || (run.outcome !== 'failed' && run.outcome !== 'unknown' && run.outcome !== 'void');
 }
 

@@ -1,5 +1,5 @@
-/** Small runs in which orders are paid, cancelled and run out. */
-import { LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL } from '../../scenarios/scenario.js';
+/** Small runs in which orders are paid, cancelled, given back and run out, and messages end as dead letters. */
+import { LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_ROLES } from '../../scenarios/scenario.js';
 import { smallRun } from './small-run.js';
 
 const PAYERS = {
@@ -40,4 +40,21 @@ export const secondChances = smallRun({
   },
   tuning: { paymentWindowMs: 1_500, closerSweepIntervalMs: 200, closerSweepGraceMs: 500 },
   stock: 150,
+});
+
+/** Half of the money comes for orders that are given back afterwards, and a part when the order has ended. */
+export const moneyGoesBack = smallRun({
+  name: 'money-goes-back',
+  claim: 'Money of orders that were given back, or that came too late, is paid back by the channel, once.',
+  roles: LIFE_ROLES,
+  load: { ratePerSecond: 40, durationMs: 1_500, pollsMax: 30, payers: { ...PAYERS, shares: { ...PAYERS.shares, inTime: 0.2, refund: 0.5, late: 0.2, cancel: 0 } } },
+  tuning: { paymentWindowMs: 2_000, closerSweepIntervalMs: 200, closerSweepGraceMs: 500 },
+  stock: 80,
+});
+
+export const poisonInSmall = smallRun({
+  name: 'poison-in-small',
+  claim: 'Messages that nobody can work off are kept with their cause, and nobody waits for them.',
+  roles: { ...USUAL_ROLES, undertaker: 1 },
+  faults: ['poison-messages@t=300ms,n=4'],
 });

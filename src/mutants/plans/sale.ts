@@ -1,6 +1,6 @@
 /** Small runs of a sale in which nothing is broken: what is wrong by design shows by itself. */
-import { USUAL_ROLES } from '../../scenarios/scenario.js';
-import { smallRun } from './small-run.js';
+import { funnelWith, USUAL_ROLES } from '../../scenarios/scenario.js';
+import { ALL_JUDGES, smallRun } from './small-run.js';
 
 export const plainSale = smallRun({
   name: 'plain-sale',
@@ -53,4 +53,21 @@ export const retentionAtWork = smallRun({
   claim: 'Retention runs all the time and deletes nothing that can still be needed.',
   roles: { ...USUAL_ROLES, retention: 1 },
   tuning: { logRetentionMs: 86_400_000, retentionIntervalMs: 200 },
+});
+
+/** Transactions of many orders: a batch in the ledger is more than one entry. */
+export const batchedRow = smallRun({
+  name: 'batched-row',
+  claim: 'Batches take units from one row, and each unit has its own place in the ledger.',
+  strategies: { consumer: 'batch:50', allocator: 'row' },
+  load: { ratePerSecond: 200, durationMs: 1_000 },
+});
+
+export const permitsShown = smallRun({
+  name: 'permits-shown',
+  claim: 'Buyers show permits to two gateways, bots show what they have, and each permit is spent once in the book that both share.',
+  roles: { ...USUAL_ROLES, gateway: 2 },
+  load: { permits: { validForMs: 600_000, bots: { noPermit: 0.1, forgedPermit: 0.05, expiredPermit: 0.05, replayedPermit: 0.1, devices: 5 } } },
+  tuning: { funnel: funnelWith(['permit']) },
+  invariants: [...ALL_JUDGES, 'permit-once'],
 });
