@@ -57,7 +57,7 @@ export default defineConfig({
           name: 'e2e',
           sequence: { groupOrder: 2 },
           include: ['test/**/*.e2e.test.ts'],
-          exclude: ['test/pressure.e2e.test.ts', ...BREAKAGE, '**/node_modules/**'],
+          exclude: ['test/pressure.e2e.test.ts', 'test/shrink.e2e.test.ts', ...BREAKAGE, '**/node_modules/**'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
           fileParallelism: false,
@@ -85,11 +85,11 @@ export default defineConfig({
         },
       },
       {
-        // The scenarios of a system under pressure: minutes of real time each, so not part of `npm test`.
+        // The scenarios of a system under pressure, and the shrinking of planted mutants: minutes of real time each, so not part of `npm test`.
         test: {
           name: 'pressure',
           sequence: { groupOrder: 3 },
-          include: ['test/pressure.e2e.test.ts'],
+          include: ['test/pressure.e2e.test.ts', 'test/shrink.e2e.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
           fileParallelism: false,
