@@ -1,14 +1,20 @@
 /**
- * letters-unread: the dead-letter topic is emptied, and nobody writes down what was in it (paper `000` §7.4: dead letters are classified, and worked off by
- * somebody). The partition goes on, and what its message was about is forgotten.
+ * letters-unread: of the dead letters only those are kept that speak of a reservation (paper `000` §7.4: dead letters are classified, and worked off by somebody). What
+ * nobody could read is thrown away, and with it all that would tell whence it came and whose it was.
  */
-import type { LogConsumer } from '../system/order-log/order-log-port.js';
+import { parseDeadLetter } from '../domain/dead-letter.js';
+import type { LogConsumer, ReceivedMessage } from '../system/order-log/order-log-port.js';
 import type { Mutant } from './mutant.js';
 import { poisonInSmall } from './plans/lives.js';
 
+function speaksOfReservation({ value }: ReceivedMessage): boolean {
+  const parsed = parseDeadLetter(value);
+  return parsed.ok && parsed.letter.reservationId !== null;
+}
+
 function careless(consumer: LogConsumer): LogConsumer {
   return {
-    run: (_handle, afterOffsetCommit) => consumer.run(() => Promise.resolve(), afterOffsetCommit),
+    run: (handle, afterOffsetCommit) => consumer.run((messages, context) => handle(messages.filter(speaksOfReservation), context), afterOffsetCommit),
     ready: () => consumer.ready(),
     fatal: consumer.fatal,
     stop: () => consumer.stop(),
@@ -17,7 +23,7 @@ function careless(consumer: LogConsumer): LogConsumer {
 
 export const lettersUnread: Mutant = {
   name: 'letters-unread',
-  description: 'The undertaker takes dead letters off their topic and keeps none.',
+  description: 'The undertaker keeps no dead letter that names no reservation.',
   warnedBy: '000 §7.4',
   caughtBy: 'dead-letters-accounted',
   showsUnder: poisonInSmall,

@@ -8,6 +8,7 @@ import { doubleCompensation } from './double-compensation.js';
 import { getThenDecr } from './get-then-decr.js';
 import { idempotentProducer } from './idempotent-producer.js';
 import { inMemoryQueue } from './in-memory-queue.js';
+import { inboxForgetsResult } from './inbox-forgets-result.js';
 import { inboxOff } from './inbox-off.js';
 import { inboxTrimmedEarly } from './inbox-trimmed-early.js';
 import { lateCloseReleasesAgain } from './late-close-releases-again.js';
@@ -22,6 +23,7 @@ import { noFinalStockCheck } from './no-final-stock-check.js';
 import { noRunIdCheck } from './no-run-id-check.js';
 import { noUniqueKey } from './no-unique-key.js';
 import { offsetBeforeTransaction } from './offset-before-transaction.js';
+import { permitNeverOver } from './permit-never-over.js';
 import { permitPerGateway } from './permit-per-gateway.js';
 import { redisBeforeDatabase } from './redis-before-database.js';
 import { refundNotAsked } from './refund-not-asked.js';
@@ -39,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
   noFinalStockCheck, checkThenActAllocator, checkThenInsertOrder, unconditionalPayAndCancel, messageInsideTransaction, skipLockedRead, commitReExecuted,
   lateCloseReleasesAgain, absoluteSetRepair, redisBeforeDatabase, sentBeforeSending, getThenDecr, markAfterDecrement, clientRetries, idempotentProducer,
   straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared, noRunIdCheck,
-  ledgerOfTheBatch, permitPerGateway, refundNotAsked, lettersUnread,
+  ledgerOfTheBatch, inboxForgetsResult, permitPerGateway, permitNeverOver, refundNotAsked, lettersUnread,
 ];
 
 /** One for each way of being wrong, for CI: few plans, so that few controls are needed. */

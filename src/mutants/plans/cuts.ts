@@ -45,7 +45,7 @@ export const commitAnswerLost = smallRun({
   // One connection and one message a transaction: a cut hits exactly the COMMIT that is meant, and there are enough of them on any machine.
   strategies: { consumer: 'single' },
   tuning: { postgresPoolSize: 1 },
-  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=10,every=20,times=3'],
+  faults: ['cut-at-step@step=consumer.before-commit,link=consumer-postgres,stream=downstream,hit=5,every=10,times=2'],
 });
 
 /** Events are written in the transaction that makes the order; this one never commits. */

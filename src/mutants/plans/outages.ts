@@ -31,14 +31,26 @@ export const brokerAway = smallRun({
   faults: ['broker-outage@t=500ms,s=2500ms,role=gateway'],
 });
 
-/** Longer than a send and its second try: some sends are given up although their messages are stored. */
+/** Reservations live for a second, and a consumer that is slow for two comes to many of them too late. */
+export const lateMessages = smallRun({
+  name: 'late-messages',
+  claim: 'Messages that are handled when their reservation is over are refused, and their units come back.',
+  strategies: { consumer: 'single' },
+  load: { ratePerSecond: 60, durationMs: 2_000 },
+  tuning: { reservationTtlMs: 1_000 },
+  stock: 200,
+  faults: ['slow-consumer@t=0s,s=2,latency=200'],
+});
+
+/** Longer than a send and its second try: some sends are given up although their messages are stored. Nobody gives up waiting meanwhile, and no scanner looks. */
 export const acknowledgementsLost = smallRun({
   name: 'acknowledgements-lost',
-  claim: 'The broker stores and cannot say so for a second: everything is sent again, and nothing is lost.',
+  claim: 'The broker stores and cannot say so for a while: everything is sent again, and nothing is lost.',
   load: { ratePerSecond: 60, durationMs: 3_500 },
+  tuning: { sendBudgetMs: 1_500, resendAfterMs: 2_000 },
   stock: 300,
-  faults: ['link-toxic@link=gateway-kafka,type=timeout,stream=downstream,t=700ms,s=1500ms'],
-  settleBoundMs: 8_000,
+  faults: ['link-toxic@link=gateway-kafka,type=timeout,stream=downstream,t=500ms,s=700ms', 'link-toxic@link=gateway-kafka,type=timeout,stream=downstream,t=2s,s=900ms'],
+  settleBoundMs: 12_000,
 });
 
 export const failoverSmall = smallRun({
