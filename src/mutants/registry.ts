@@ -8,7 +8,7 @@ import { doubleCompensation } from './double-compensation.js';
 import { getThenDecr } from './get-then-decr.js';
 import { idempotentProducer } from './idempotent-producer.js';
 import { inMemoryQueue } from './in-memory-queue.js';
-import { inboxForgetsResult } from './inbox-forgets-result.js';
+import { inboxForgetsOrder } from './inbox-forgets-order.js';
 import { inboxOff } from './inbox-off.js';
 import { inboxTrimmedEarly } from './inbox-trimmed-early.js';
 import { lateCloseReleasesAgain } from './late-close-releases-again.js';
@@ -41,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
   noFinalStockCheck, checkThenActAllocator, checkThenInsertOrder, unconditionalPayAndCancel, messageInsideTransaction, skipLockedRead, commitReExecuted,
   lateCloseReleasesAgain, absoluteSetRepair, redisBeforeDatabase, sentBeforeSending, getThenDecr, markAfterDecrement, clientRetries, idempotentProducer,
   straightToDatabase, inMemoryQueue, trustingScanner, doubleCompensation, markNeverCleared, noRunIdCheck,
-  ledgerOfTheBatch, inboxForgetsResult, permitPerGateway, permitNeverOver, refundNotAsked, lettersUnread,
+  ledgerOfTheBatch, inboxForgetsOrder, permitPerGateway, permitNeverOver, refundNotAsked, lettersUnread,
 ];
 
 /** One for each way of being wrong, for CI: few plans, so that few controls are needed. */

@@ -31,17 +31,6 @@ export const brokerAway = smallRun({
   faults: ['broker-outage@t=500ms,s=2500ms,role=gateway'],
 });
 
-/** Reservations live for a second, and a consumer that is slow for two comes to many of them too late. */
-export const lateMessages = smallRun({
-  name: 'late-messages',
-  claim: 'Messages that are handled when their reservation is over are refused, and their units come back.',
-  strategies: { consumer: 'single' },
-  load: { ratePerSecond: 60, durationMs: 2_000 },
-  tuning: { reservationTtlMs: 1_000 },
-  stock: 200,
-  faults: ['slow-consumer@t=0s,s=2,latency=200'],
-});
-
 /** Longer than a send and its second try: some sends are given up although their messages are stored. Nobody gives up waiting meanwhile, and no scanner looks. */
 export const acknowledgementsLost = smallRun({
   name: 'acknowledgements-lost',
