@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { STEPS, STEP_NAMES, type Step, type StepName } from '../../domain/steps.js';
 import type { StepCount, SweepCase } from '../../facts/sweep.js';
 import { parseFaultOption } from '../../faults/registry.js';
+import { strikesAtSteps } from '../await-strikes.js';
 import { pairCases, sampleOf, selectedSteps, sweepCases, WHOLE_SWEEP } from './sweep-cases.js';
-import { BASE_OF_SCENARIO, baseNamed, SWEEP_BASES } from './sweep-bases.js';
+import { BASE_OF_SCENARIO, baseNamed, PAUSE_MS, SWEEP_BASES } from './sweep-bases.js';
 import { faultOf, nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
 
 const counted = (hits: number, base = 'sweep-sale'): StepCount[] => STEP_NAMES.map((step) => ({ base, step, hits }));
@@ -79,6 +80,21 @@ describe('the cases of a sweep', () => {
     expect(plan.instances).toContain('relay-2');
     expect(plan.faults).toEqual(['pause-at-step@step=relay.after-claim,hit=1,instance=1,s=1300ms']);
     expect(plan.faultPatienceMs).toBeGreaterThan(0);
+  });
+
+  test('strikes are waited for longer than a pause lasts, and than an unpaid order lives', () => {
+    for (const base of SWEEP_BASES) {
+      const { faultPatienceMs, tuning } = sweepPlan(base, [], { seed: 1, mutant: null, isSecondAttempt: false });
+      expect(faultPatienceMs, base.scenario.name).toBeGreaterThan(PAUSE_MS);
+      if (tuning.paymentWindowMs < 10_000) expect(faultPatienceMs, base.scenario.name).toBeGreaterThan(tuning.paymentWindowMs);
+    }
+  });
+
+  test('a counting run has no strike that would end the wait, a case has', () => {
+    const [single] = generated().cases;
+    if (single === undefined) throw new Error('no case');
+    for (const base of SWEEP_BASES) expect(strikesAtSteps(sweepPlan(base, [], { seed: 1, mutant: null, isSecondAttempt: false })), base.scenario.name).toBe(false);
+    expect(strikesAtSteps(sweepPlan(baseNamed(single.base), single.strikes, { seed: 1, mutant: null, isSecondAttempt: false }))).toBe(true);
   });
 
   test('leases and sessions of every base end within a second, and a pause is longer', () => {
