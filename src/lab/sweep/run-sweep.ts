@@ -5,8 +5,8 @@
  * did reach; then it is reported as it is. Folders of green cases are deleted, those of the rest are kept.
  */
 import { closeSync, openSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 import { STEPS, type StepName } from '../../domain/steps.js';
 import type { LabEvent } from '../../facts/lab-event.js';
@@ -59,8 +59,14 @@ async function attempt(around: SweepSurroundings, lane: number, plan: RunPlan, n
   const result = await runCase(around.warm, lane, { plan, store, emit, signal: around.signal, argv: around.argv, options: { seed: plan.seed } });
   const reached = reachedIn(store.directory, plan);
   await dropWhatIsLeft(result, plan, around.warm);
-  if (isGreen(result)) await rm(store.directory, { recursive: true, force: true });
+  if (isGreen(result)) await forget(store.directory);
   return { result, reached };
+}
+
+/** With the folder of the case, unless an earlier attempt of it has left something to look at. */
+async function forget(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true });
+  await rmdir(dirname(directory)).catch(() => undefined);
 }
 
 /** Hits of the first process of each role: the one that strikes are aimed at. */

@@ -79,7 +79,8 @@ export const SWEEP_BASES: readonly SweepBase[] = [
       invariants: LIFE_INVARIANTS,
     },
   },
-  { patienceMs: AFTER_A_PAUSE_MS, scenario: { ...SALE, name: 'sweep-poison', roles: { ...USUAL_ROLES, undertaker: 1 }, faults: ['poison-messages@t=100ms,n=4'] } },
+  // More units than buyers: the poison makes a reservation of its own, and takes a while to connect.
+  { patienceMs: AFTER_A_PAUSE_MS, scenario: { ...SALE, name: 'sweep-poison', stock: 20, roles: { ...USUAL_ROLES, undertaker: 1 }, faults: ['poison-messages@t=100ms,n=4'] } },
   {
     patienceMs: 4_000,
     scenario: { ...SALE, name: 'sweep-reconcile', roles: { ...USUAL_ROLES, reconciler: 1 }, load: { ...SALE.load, mix: { ...SALE.load.mix, repeatShare: 0 } }, faults: ['tamper-redis@kind=all,n=1,t=300ms'] },

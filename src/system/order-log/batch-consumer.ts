@@ -49,6 +49,8 @@ const BUG_NAMES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'Refe
 const MAX_BUGS_IN_A_ROW = 5;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 1_000;
+/** With the pauses between them some four seconds: about as long as a broker takes to come back from a restart. */
+const COMMIT_ATTEMPTS = 7;
 const RESTART_DELAY_MS = 300;
 const STOP_TIMEOUT_MS = 4_000;
 
@@ -181,7 +183,7 @@ class BatchConsumer implements LogConsumer {
           return;
         }
         this.#options.progress?.finished(topic, partition, piece.length, behind(payload, part.at(-1), 1n));
-        await this.#commit(payload, piece);
+        await this.#commit(payload, piece, context);
         await context.heartbeat();
       }
     } catch (error) {
@@ -227,19 +229,33 @@ class BatchConsumer implements LogConsumer {
     if (this.#bugsInARow >= MAX_BUGS_IN_A_ROW) this.#die(new Error(`the handler keeps failing by a bug: ${root.name}: ${root.message}`, { cause: error }));
   }
 
-  /** A failed commit is the ordinary way to a duplicate, which the Inbox knows; so the work goes on, and the next commit covers this one. */
-  async #commit(payload: EachBatchPayload, piece: readonly ReceivedMessage[]): Promise<void> {
+  /**
+   * A failed commit is tried again while the partition is ours: on a partition where nothing more comes there is no next commit that would cover it, and the group would
+   * lag by these messages for ever. In the end it is the ordinary way to a duplicate, which the Inbox knows; so the work goes on.
+   */
+  async #commit(payload: EachBatchPayload, piece: readonly ReceivedMessage[], context: BatchContext): Promise<void> {
     const last = piece.at(-1);
     if (last === undefined) return;
     payload.resolveOffset(last.offset);
-    const offset = (BigInt(last.offset) + 1n).toString();
-    try {
-      await payload.commitOffsetsIfNecessary({ topics: [{ topic: last.topic, partitions: [{ partition: last.partition, offset }] }] });
-    } catch (error) {
-      this.#options.log('warn', 'an offset could not be committed', { partition: last.partition, offset, reason: rootCause(error).message });
-      return;
+    let backoffMs = FIRST_BACKOFF_MS;
+    for (let attempt = 1; !(await this.#hasCommitted(payload, last)); attempt += 1) {
+      if (attempt === COMMIT_ATTEMPTS || !context.isRunning()) return;
+      await new Promise((resolve) => setTimeout(resolve, backoffMs));
+      await context.heartbeat();
+      backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
     }
     await this.#afterCommit(piece);
+  }
+
+  async #hasCommitted(payload: EachBatchPayload, { topic, partition, offset }: ReceivedMessage): Promise<boolean> {
+    const next = (BigInt(offset) + 1n).toString();
+    try {
+      await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions: [{ partition, offset: next }] }] });
+      return true;
+    } catch (error) {
+      this.#options.log('warn', 'an offset could not be committed', { partition, offset: next, reason: rootCause(error).message });
+      return false;
+    }
   }
 }
 

@@ -217,6 +217,22 @@ test.each([
   await expect.poll(committed, { timeout: 20_000 }).toBe(200);
 });
 
+test('a connection that breaks at the commit of the last messages leaves no lag behind', async () => {
+  const proxy = await toxiproxy.get(proxyName);
+  const failures: string[] = [];
+  const seen = noted();
+  // The longest session that the broker takes: nobody is saved by a rejoin in time.
+  await consumerNamed('consumer-1', { sessionTimeoutMs: 30_000, partitionsConcurrently: 1, log: (_level, text) => failures.push(text) }).run(async (messages) => {
+    await seen.take(messages);
+    if (seen.keys.size === 4) await proxy.addToxic({ name: 'cut', type: 'limit_data', stream: 'upstream', toxicity: 1, attributes: { bytes: 0 } } as never);
+  }, silent);
+  await produce(4);
+  await expect.poll(() => failures, { timeout: 15_000 }).toContain('an offset could not be committed');
+  await (await proxy.getToxic('cut')).remove();
+  await expect.poll(committed, { timeout: 10_000 }).toBe(4);
+  expect(seen.keys.size).toBe(4);
+});
+
 test('started without a broker, it works once there is one', async () => {
   const proxy = await toxiproxy.get(proxyName);
   await proxy.update({ enabled: false, listen: proxy.listen, upstream: proxy.upstream });
