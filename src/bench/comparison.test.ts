@@ -1,19 +1,12 @@
-/** The median of the pairs' ratios decides, the first pair only warms up, and a side below the bar is told. */
+/** The median of the rounds' ratios decides, the first round only warms up, and a side below the bar is told. */
 import { expect, it } from 'vitest';
 
-import { compare, median, type Comparison } from './comparison.js';
+import { compare, type Comparison } from './comparison.js';
 
-function scripted(slow: number, fast: number, warmUp = 1): Comparison {
-  return {
-    name: 'x', figure: 'µs', slowSide: 'a', fastSide: 'b', bar: 2,
-    measure: (side, round) => Promise.resolve(round === 0 ? warmUp : side === 'slow' ? slow : fast),
-  };
+function scripted(over: number, under: number, warmUp = 1): Comparison {
+  const side = (label: string, value: number) => ({ label, measure: (round: number) => Promise.resolve(round === 0 ? warmUp : value) });
+  return { name: 'x', figure: 'µs', sides: [side('a', over), side('b', under)], bars: [{ over: 'a', under: 'b', bound: { atLeast: 2 } }] };
 }
-
-it('takes the middle', () => {
-  expect(median([3, 1, 2])).toBe(2);
-  expect(median([4, 1, 2, 3])).toBe(2.5);
-});
 
 it('reaches or misses the bar by the ratio alone', async () => {
   const lines: string[] = [];
@@ -22,6 +15,27 @@ it('reaches or misses the bar by the ratio alone', async () => {
   expect(lines.at(-1)).toContain('MISSED');
 });
 
-it('does not count the pair that warms up', async () => {
+it('does not count the round that warms up', async () => {
   expect(await compare(scripted(6, 3, 1e9), 5, () => undefined)).toBe(true);
+});
+
+it('takes a side that measured nothing for no figure, instead of a good ratio', async () => {
+  await expect(compare(scripted(6, 0), 5, () => undefined)).rejects.toThrow('no figure');
+  await expect(compare(scripted(Number.NaN, 3), 5, () => undefined)).rejects.toThrow('no figure');
+});
+
+it('pairs the sides of one round, whoever began it', async () => {
+  // Phases that double both sides: the ratio of every round is 2, that of the medians would be too; a ratio across rounds would not.
+  const phase = [1, 1, 8, 1, 4, 2];
+  const side = (label: string, value: number) => ({ label, measure: (round: number) => Promise.resolve(value * (phase[round] ?? 1)) });
+  const lines: string[] = [];
+  const bars = [{ over: 'a', under: 'b', bound: { withinShareOf1: 0 } }];
+  expect(await compare({ name: 'x', figure: 'µs', sides: [side('a', 1), side('b', 1), side('c', 1)], bars }, 5, (line) => lines.push(line))).toBe(true);
+});
+
+it('misses when one of several bars is missed, in whichever place', async () => {
+  const with2 = (first: number, second: number): Comparison => ({ ...scripted(6, 3), bars: [{ over: 'a', under: 'b', bound: { atLeast: first } }, { over: 'a', under: 'b', bound: { atLeast: second } }] });
+  expect(await compare(with2(2, 3), 5, () => undefined)).toBe(false);
+  expect(await compare(with2(3, 2), 5, () => undefined)).toBe(false);
+  expect(await compare(with2(2, 2), 5, () => undefined)).toBe(true);
 });

@@ -1,44 +1,64 @@
 /**
- * Two sides measured in one run, turn and turn about, so that the slow phases of a machine hit both (absolute figures of a small virtual machine
- * move by a factor of three; ratios do not). The verdict is the median of the ratios of the pairs.
+ * Sides measured in one run, turn and turn about, so that the slow phases of a machine hit all of them (absolute figures of a small virtual machine
+ * move by a factor of three; ratios do not). The verdict is the median of the ratios of the rounds.
  */
+import { inWords, median, reaches, spread, type Bound } from './bound.js';
+
+export interface Side {
+  readonly label: string;
+  /** One measurement. */
+  measure(round: number): Promise<number>;
+}
+
+/** `over` / `under`, labels of two sides, must reach the bound. */
+export interface RatioBar {
+  readonly over: string;
+  readonly under: string;
+  readonly bound: Bound;
+}
+
 export interface Comparison {
   readonly name: string;
   /** What one figure means, with its unit. */
   readonly figure: string;
-  readonly slowSide: string;
-  readonly fastSide: string;
-  /** slow / fast must reach this. */
-  readonly bar: number;
-  /** One measurement of a side. */
-  measure(side: 'slow' | 'fast', round: number): Promise<number>;
+  readonly sides: readonly Side[];
+  readonly bars: readonly RatioBar[];
+  /** What else a reader should know of the measurement, asked for at its end. */
+  notes?(): readonly string[];
 }
 
-export function median(values: readonly number[]): number {
-  const rising = values.toSorted((left, right) => left - right);
-  const middle = Math.floor(rising.length / 2);
-  return rising.length % 2 === 1 ? (rising[middle] ?? Number.NaN) : ((rising[middle - 1] ?? Number.NaN) + (rising[middle] ?? Number.NaN)) / 2;
+/** Whose turn it is: each round another side begins, and every second one goes backwards, so that nobody always follows the same. */
+function orderOf(round: number, sides: readonly Side[]): readonly Side[] {
+  const first = Math.floor(round / 2) % sides.length;
+  const rotated = [...sides.slice(first), ...sides.slice(0, first)];
+  return round % 2 === 0 ? rotated : rotated.toReversed();
 }
 
-const spread = (values: readonly number[]): string => `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)})`;
+/** A side that measured nothing would make any ratio good. */
+function figureOf(value: number, label: string): number {
+  if (!Number.isFinite(value) || value <= 0) throw new Error(`${label.trim()} measured ${String(value)}, which is no figure`);
+  return value;
+}
 
-/** Runs `pairs` pairs after one that only warms up, prints them and says whether the bar is reached. */
-export async function compare(comparison: Comparison, pairs: number, print: (line: string) => void): Promise<boolean> {
-  const slow: number[] = [];
-  const fast: number[] = [];
-  for (let round = 0; round <= pairs; round += 1) {
-    // The side that begins changes, so that neither always follows the other.
-    const order = round % 2 === 0 ? (['slow', 'fast'] as const) : (['fast', 'slow'] as const);
-    for (const side of order) {
-      const value = await comparison.measure(side, round);
-      if (round > 0) (side === 'slow' ? slow : fast).push(value);
+/** Runs `rounds` rounds after one that only warms up, prints them and says whether every bar is reached. */
+export async function compare(comparison: Comparison, rounds: number, print: (line: string) => void): Promise<boolean> {
+  const values = new Map<string, number[]>(comparison.sides.map(({ label }) => [label, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const side of orderOf(round, comparison.sides)) {
+      const value = figureOf(await side.measure(round), side.label);
+      if (round > 0) values.get(side.label)?.push(value);
     }
   }
-  const ratios = slow.map((value, index) => value / (fast[index] ?? Number.NaN));
-  const reached = median(ratios) >= comparison.bar;
-  print(`${comparison.name}: ${comparison.figure}, median (min–max) of ${String(pairs)} pairs`);
-  print(`  ${comparison.slowSide}  ${spread(slow)}`);
-  print(`  ${comparison.fastSide}  ${spread(fast)}`);
-  print(`  ratio ${spread(ratios)}, bar ≥ ${String(comparison.bar)}: ${reached ? 'reached' : 'MISSED'}`);
+  print(`${comparison.name}: ${comparison.figure}, median (min–max) of ${String(rounds)} rounds`);
+  for (const [label, of] of values) print(`  ${label}  ${spread(of)}`);
+  let reached = true;
+  for (const { over, under, bound } of comparison.bars) {
+    const below = values.get(under) ?? [];
+    const ratios = (values.get(over) ?? []).map((value, index) => value / (below[index] ?? Number.NaN));
+    const holds = reaches(median(ratios), bound);
+    reached &&= holds;
+    print(`  ${over.trim()} / ${under.trim()}  ${spread(ratios)}, bar ${inWords(bound)}: ${holds ? 'reached' : 'MISSED'}`);
+  }
+  for (const note of comparison.notes?.() ?? []) print(`  ${note}`);
   return reached;
 }

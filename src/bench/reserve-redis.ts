@@ -13,6 +13,9 @@ import type { RunningStack } from '../stack/running-stack.js';
 import { connectStock, type RedisStock } from '../system/stock/redis-stock.js';
 import { LUA_DIRECTORY } from '../system/stock/script-loader.js';
 import type { ReserveRequest } from '../system/stock/stock-port.js';
+import { BARS } from './bars.js';
+import { compareAll, type Bench } from './bench.js';
+import type { Bound } from './bound.js';
 import type { Comparison } from './comparison.js';
 import { cpuNanoseconds } from './process-cpu.js';
 
@@ -58,34 +61,53 @@ async function inBatches(stock: RedisStock, requests: readonly ReserveRequest[],
   }
 }
 
-/** `units`: REQUESTS for the success path, 0 for the sold-out path. */
-export function reserveComparison(stack: RunningStack, path: 'success' | 'sold-out'): Comparison {
+interface Path {
+  readonly name: string;
+  readonly figure: string;
+  readonly units: number;
+  readonly wanted: string;
+  readonly bound: Bound;
+}
+
+const PATHS: Readonly<Record<'success' | 'sold-out', Path>> = {
+  success: { name: 'reserve-redis', figure: 'redis-server µs per reservation', units: REQUESTS, wanted: 'RESERVED', bound: BARS.reserve },
+  'sold-out': { name: 'reserve-soldout', figure: 'redis-server µs per refusal', units: 0, wanted: 'SOLD_OUT', bound: BARS.soldOut },
+};
+
+/** Redis empty but for the stock of one SKU, lent to one side. Returns the µs of redis-server per request. */
+async function measured(stack: RunningStack, { units }: Path, ask: (redis: Redis, stock: RedisStock, requests: readonly ReserveRequest[]) => Promise<void>): Promise<number> {
   const { redisPrimary } = stack.description.direct;
   const pid = stack.description.servers['redis-primary'].pid ?? 0;
-  const units = path === 'success' ? REQUESTS : 0;
+  const redis = new Redis({ ...redisPrimary });
+  await redis.flushall();
+  const requests = requestsOf(REQUESTS);
+  redis.defineCommand('reserveKeyByKey', { numberOfKeys: 7, lua: readFileSync(join(LUA_DIRECTORY, 'bench', 'reserve_key_by_key-7.lua'), 'utf8') });
+  const stock = connectStock(redisPrimary, namespaceOf(`bench${String(Date.now() % 1_000_000)}`), { commandTimeoutMs: 10_000 });
+  await stock.whenConnected(5_000);
+  await stock.warmUp(SKU, { stock: units, meta: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', status: 'open', epoch: '1' } });
+  try {
+    const before = cpuNanoseconds(pid);
+    await ask(redis, stock, requests);
+    return (cpuNanoseconds(pid) - before) / 1_000 / REQUESTS;
+  } finally {
+    redis.disconnect();
+    await stock.close();
+  }
+}
+
+function comparisonOf(stack: RunningStack, path: Path): Comparison {
+  const [naive, ours] = ['key by key', 'this, 64 a call'];
   return {
-    name: path === 'success' ? 'reserve-redis' : 'reserve-soldout',
-    figure: `redis-server µs per ${path === 'success' ? 'reservation' : 'refusal'}`,
-    slowSide: 'key by key  ',
-    fastSide: 'ours, 64 a call',
-    bar: path === 'success' ? 2.8 : 4,
-    async measure(side) {
-      const redis = new Redis({ ...redisPrimary });
-      await redis.flushall();
-      const requests = requestsOf(REQUESTS);
-      redis.defineCommand('reserveKeyByKey', { numberOfKeys: 7, lua: readFileSync(join(LUA_DIRECTORY, 'bench', 'reserve_key_by_key-7.lua'), 'utf8') });
-      const stock = connectStock(redisPrimary, namespaceOf(`bench${String(Date.now() % 1_000_000)}`), { commandTimeoutMs: 10_000 });
-      await stock.whenConnected(5_000);
-      await stock.warmUp(SKU, { stock: units, meta: { activityVersion: '1', startAtMs: 0, endAtMs: 9e12, unitPrice: '1', currency: 'CNY', status: 'open', epoch: '1' } });
-      try {
-        const before = cpuNanoseconds(pid);
-        if (side === 'slow') await naively(redis, requests, units);
-        else await inBatches(stock, requests, path === 'success' ? 'RESERVED' : 'SOLD_OUT');
-        return (cpuNanoseconds(pid) - before) / 1_000 / REQUESTS;
-      } finally {
-        redis.disconnect();
-        await stock.close();
-      }
-    },
+    name: path.name,
+    figure: path.figure,
+    sides: [
+      { label: naive, measure: () => measured(stack, path, (redis, _stock, requests) => naively(redis, requests, path.units)) },
+      { label: ours, measure: () => measured(stack, path, (_redis, stock, requests) => inBatches(stock, requests, path.wanted)) },
+    ],
+    bars: [{ over: naive, under: ours, bound: path.bound }],
   };
+}
+
+export function reserveBench(path: 'success' | 'sold-out'): Bench {
+  return { name: PATHS[path].name, run: async (tools) => compareAll(tools, [comparisonOf(await tools.stack(), PATHS[path])]) };
 }

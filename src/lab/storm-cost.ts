@@ -18,7 +18,7 @@ function cpuSecondsOf(pid: number): number {
 }
 
 /** Seconds that the machine wanted to run and was not let; all cores together. */
-function stealSeconds(): number {
+export function stealSeconds(): number {
   try {
     return Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/)[8] ?? 0) / TICKS_PER_SECOND;
   } catch {

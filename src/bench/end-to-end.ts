@@ -1,0 +1,66 @@
+/**
+ * `end-to-end`: 10,000 units sold at once, and how long each took from its reservation in Redis to its committed order, with the whole system on this machine.
+ * A run that violates an invariant, or of which too little is known, is no measurement.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { RunVerdict } from '../facts/verdict.js';
+import { runExperiment } from '../lab/run-experiment.js';
+import { planRun } from '../lab/run-plan.js';
+import { createRunFolder } from '../report/run-folder.js';
+import type { Scenario } from '../scenarios/scenario.js';
+import { SPIKE } from '../scenarios/spike.js';
+import type { RunningStack } from '../stack/running-stack.js';
+import { BARS } from './bars.js';
+import { tryAll, type Bench } from './bench.js';
+
+const UNITS = 10_000;
+
+/** All units are gone within a fifth of a second; every process alike, since here nothing has to be answered first. */
+const SALE_AT_ONCE: Scenario = {
+  ...SPIKE,
+  name: 'bench-end-to-end',
+  claim: '10,000 units sold at once: 99.9 % of the orders within 3 s of their reservation.',
+  stock: UNITS,
+  load: { ...SPIKE.load, ratePerSecond: 100_000, durationMs: 250 },
+  priorities: {},
+  serviceLevels: [{ name: 'order-within-3s', bound: 0.999 }],
+};
+
+/** Share within 3 s in per cent, p99.9 and the longest in ms. Throws unless the run is good evidence for 10,000 orders. */
+export function figuresOf(verdict: Pick<RunVerdict, 'outcome' | 'headline' | 'serviceLevels' | 'figures'>): readonly number[] {
+  const { outcome, headline, serviceLevels, figures } = verdict;
+  if (outcome !== 'green' && outcome !== 'service-level-missed') throw new Error(`the run is ${outcome}: ${headline}`);
+  const level = serviceLevels.find(({ name }) => name === 'order-within-3s');
+  const delays = figures.reservationToOrder;
+  if (figures.orders !== UNITS || typeof level?.measured !== 'number' || delays === null) throw new Error(`${String(figures.orders)} orders instead of ${String(UNITS)}: ${headline}`);
+  return [100 * level.measured, delays.p999Us / 1_000, delays.maxUs / 1_000];
+}
+
+async function measure(stack: RunningStack, round: number): Promise<readonly number[]> {
+  const options = { seed: round };
+  const plan = planRun(SALE_AT_ONCE, options, null);
+  const reports = await mkdtemp(join(tmpdir(), 'seckill-bench-'));
+  const store = await createRunFolder(reports, plan.scenario.name, plan.startedAt, plan.seed);
+  const verdict = await runExperiment(plan, {
+    store, emit: (event) => { store.appendEvent(event); }, abort: new AbortController(), stackSource: { kind: 'lent', handle: stack, lane: 0, workers: null }, argv: [], options,
+  });
+  // What was no measurement stays to be looked at.
+  const figures = figuresOf(verdict);
+  await rm(reports, { recursive: true, force: true });
+  return figures;
+}
+
+export const endToEndBench: Bench = {
+  name: 'end-to-end',
+  async run(tools) {
+    const stack = await tools.stack();
+    return tryAll(tools, {
+      name: 'end-to-end, 10,000 units at once, reservation to committed order',
+      figures: [{ label: '% within 3 s', bound: BARS.ordersWithin3sPercent }, { label: 'ms p99.9', bound: null }, { label: 'ms at most', bound: null }],
+      measure: (round) => measure(stack, round),
+    });
+  },
+};
