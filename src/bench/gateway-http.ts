@@ -15,7 +15,7 @@ import { BARE_ANSWER_VARIABLE, type BareAnswer } from './bare-answer.js';
 import { BARS } from './bars.js';
 import { compareAll, type Bench, type BenchTools } from './bench.js';
 import { CLIENT_CORE, endChild, peerTool, pin, SERVER_CORE } from './peer-tools.js';
-import { ACTIVITY_ID, openSale, SKU_ID, startRoleProcess, stockRedis } from './sale.js';
+import { ACTIVITY_ID, openSale, SKU_ID, startRoleProcess, stockRedis } from '../lab/size/sale.js';
 
 const CONNECTIONS = 32;
 const SECONDS = 3;

@@ -7,7 +7,7 @@ import type { SkuKey } from '../domain/ids.js';
 import type { RunningStack } from '../stack/running-stack.js';
 import type { RedisStock } from '../system/stock/redis-stock.js';
 import type { ReserveRequest } from '../system/stock/stock-port.js';
-import { ACTIVITY_ID, openSale, SKU_ID, VERSION, type Sale } from './sale.js';
+import { ACTIVITY_ID, openSale, SKU_ID, VERSION, type Sale } from '../lab/size/sale.js';
 
 const FILLS = {
   inventory_token: 'fill_tokens', inventory_reservation: 'fill_reservations', orders: 'fill_orders', order_items: 'fill_order_items', inventory_ledger: 'fill_ledger', consumer_inbox: 'fill_inbox',

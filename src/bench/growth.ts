@@ -21,7 +21,7 @@ import { compareAll, type Bench, type BenchTools } from './bench.js';
 import type { Comparison } from './comparison.js';
 import { callsOf, grownSku, openGrownSale, reserveAll } from './growth-rows.js';
 import { cpuNanoseconds } from './process-cpu.js';
-import { orderMessages, type Sale } from './sale.js';
+import { orderMessages, type Sale } from '../lab/size/sale.js';
 
 const SIZES = [10_000, 100_000, 1_000_000] as const;
 /** Few beside the smallest size, so that a size stays what it is over the rounds. */

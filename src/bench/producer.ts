@@ -6,7 +6,7 @@ import { encodeOrderMessage } from '../domain/order-message.js';
 import type { RunningStack } from '../stack/running-stack.js';
 import { BARS } from './bars.js';
 import { compareAll, type Bench } from './bench.js';
-import { openSale, orderMessages, type Sale } from './sale.js';
+import { openSale, orderMessages, type Sale } from '../lab/size/sale.js';
 
 const BUDGET_MS = 30_000;
 /** Fewer: each costs ten times as much. */

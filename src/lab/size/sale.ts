@@ -1,4 +1,4 @@
-/** A sale of its own for one measurement: a database with one SKU, topics, stock in Redis, and role processes on it without proxies between. */
+/** A sale of its own for one measurement of speed: a database with one SKU, topics, stock in Redis, and role processes on it without proxies between. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 
-import { namespaceOf, type Namespace } from '../domain/namespace.js';
-import type { OrderMessage } from '../domain/order-message.js';
-import { DEFAULT_TUNING, type ConsumerStrategy, type RoleConfig, type RoleTuning } from '../domain/role-config.js';
-import type { RunningStack } from '../stack/running-stack.js';
-import { migrate } from '../system/ledger/migrate.js';
-import { seedActivity } from '../system/ledger/seed.js';
-import { deleteTopics, ensureTopics } from '../system/order-log/topics.js';
-import { connectStock } from '../system/stock/redis-stock.js';
+import { namespaceOf, type Namespace } from '../../domain/namespace.js';
+import type { OrderMessage } from '../../domain/order-message.js';
+import { DEFAULT_TUNING, type RoleConfig, type RoleTuning, type Strategies } from '../../domain/role-config.js';
+import type { RunningStack } from '../../stack/running-stack.js';
+import { migrate } from '../../system/ledger/migrate.js';
+import { seedActivity } from '../../system/ledger/seed.js';
+import { deleteTopics, ensureTopics } from '../../system/order-log/topics.js';
+import { connectStock } from '../../system/stock/redis-stock.js';
 
 export const ACTIVITY_ID = '10001';
 export const SKU_ID = '20001';
@@ -26,7 +26,8 @@ export interface Sale {
   readonly namespace: Namespace;
   /** Direct, without time bounds. */
   readonly database: Client;
-  configOf(role: 'gateway' | 'consumer', more?: { readonly consumer?: ConsumerStrategy; readonly tuning?: Partial<RoleTuning> }): RoleConfig;
+  /** `number`: of its role, from 1. */
+  configOf(role: 'gateway' | 'consumer', more?: { readonly number?: number; readonly strategies?: Partial<Strategies>; readonly tuning?: Partial<RoleTuning> }): RoleConfig;
   close(): Promise<void>;
 }
 
@@ -52,13 +53,14 @@ export async function openSale(stack: RunningStack, { units, topics = false }: {
     activityId: ACTIVITY_ID, version: VERSION, startAtMs: now - 60_000, endAtMs: now + 86_400_000, skuId: SKU_ID, stock: units, unitPrice: PRICE, currency: 'CNY', rules: {}, bucketCount: 1,
   });
   if (topics) await ensureTopics({ address: direct.kafka, namespace, partitions: 4 });
-  const [port = 0] = lanes[0]?.rolePorts ?? [];
+  const ports = lanes[0]?.rolePorts ?? [];
   return {
     namespace,
     database,
-    configOf: (role, { consumer = 'batch:500', tuning = {} } = {}) => ({
-      role, instance: `${role}-1`, namespace, addresses: { redis: direct.redisPrimary, kafka: direct.kafka, postgres: direct.postgres }, listen: { host: '127.0.0.1', port },
-      activityId: ACTIVITY_ID, skuIds: [SKU_ID], strategies: { consumer, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, ...tuning },
+    configOf: (role, { number = 1, strategies = {}, tuning = {} } = {}) => ({
+      role, instance: `${role}-${number}`, namespace, addresses: { redis: direct.redisPrimary, kafka: direct.kafka, postgres: direct.postgres },
+      listen: { host: '127.0.0.1', port: ports[number - 1] ?? 0 }, activityId: ACTIVITY_ID, skuIds: [SKU_ID], strategies: { consumer: 'batch:500', allocator: 'token', ...strategies },
+      tuning: { ...DEFAULT_TUNING, ...tuning },
     }),
     async close() {
       await database.end();
@@ -97,7 +99,7 @@ export interface RunningRoleProcess {
 
 /** The role as production starts it; `core`: pinned to it. Resolves when it is healthy. */
 export async function startRoleProcess(stack: RunningStack, config: RoleConfig, core: number | null = null): Promise<RunningRoleProcess> {
-  const entry = fileURLToPath(new URL('../system/main.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../../system/main.js', import.meta.url));
   const [command, first] = core === null ? [process.execPath, []] : ['taskset', ['-c', String(core), process.execPath]];
   const environment = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
   const child = await stack.spawn(command, [...first, entry], { env: { ...environment, SECKILL_ROLE_CONFIG: JSON.stringify(config) } });
