@@ -14,13 +14,14 @@ const INSTALLS = {
   wrk: 'apt-get install wrk',
   vegeta: 'go install github.com/tsenart/vegeta/v12@v12.12.0',
   pgbench: 'apt-get install postgresql-contrib, or put the pgbench of any PostgreSQL on PATH',
+  taskset: 'apt-get install util-linux',
 } as const;
 
 /** LabError MISSING_DEPENDENCY with the command that installs it. */
 export function peerTool(name: keyof typeof INSTALLS): string {
   const ofGo = join(process.env['GOPATH'] ?? join(homedir(), 'go'), 'bin', name);
   const found = findOnPath(name) ?? (isExecutable(ofGo) ? ofGo : null);
-  if (found === null) throw new LabError('MISSING_DEPENDENCY', `${name} is not installed, and this bench measures against it`, INSTALLS[name]);
+  if (found === null) throw new LabError('MISSING_DEPENDENCY', `${name} is not installed, and this bench measures with it`, INSTALLS[name]);
   return found;
 }
 
@@ -29,7 +30,7 @@ const priority = (): string => (process.getuid?.() === 0 ? '-10' : '0');
 
 /** On the client's core alone. */
 export function spawnPeer(program: string, args: readonly string[], options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string; readonly outputFd?: number } = {}): ChildProcess {
-  const child = spawn('nice', ['-n', priority(), 'taskset', '-c', String(CLIENT_CORE), program, ...args], {
+  const child = spawn('nice', ['-n', priority(), peerTool('taskset'), '-c', String(CLIENT_CORE), program, ...args], {
     stdio: [options.input === undefined ? 'ignore' : 'pipe', options.outputFd ?? 'ignore', 'ignore'],
     env: { ...process.env, ...options.env },
   });
@@ -39,7 +40,7 @@ export function spawnPeer(program: string, args: readonly string[], options: { r
 
 /** Every thread that a process has now, and so all that these begin. */
 export function pin(pid: number, core: number): void {
-  execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
+  execFileSync(peerTool('taskset'), ['-acp', String(core), String(pid)], { stdio: 'ignore' });
 }
 
 /** Ends a process that this bench started, and waits until it is gone. */
