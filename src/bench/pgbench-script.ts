@@ -94,7 +94,7 @@ export async function preparePgbench(database: Client, namespace: Namespace, mes
   await database.query('VACUUM ANALYZE bench_batch');
   const statements = loadStatements();
   return [
-    `SELECT ${COLUMN_NAMES.join(', ')} FROM bench_batch WHERE batch = nextval('bench_batches') \\gset`,
+    `SELECT ${COLUMN_NAMES.join(', ')} FROM bench_batch WHERE batch = (SELECT nextval('bench_batches')) \\gset`,
     'BEGIN ISOLATION LEVEL READ COMMITTED;',
     ...stagesOf(namespace, first).map(([name, values]) => written(name, statements[name].text, values)),
     'COMMIT;',
