@@ -1,21 +1,21 @@
 /** However a run in containers ends, nothing of it stays on the engine, and it says what went wrong. */
 import { afterEach, expect, it } from 'vitest';
 
-import { PART_LABEL, STACK_LABEL } from '../../src/stack/containers/labels.js';
-import { freshFolder, lab, startLab } from '../support/lab-process.js';
+import { OWNER_LABEL, PART_LABEL, STACK_LABEL } from '../../src/stack/containers/labels.js';
+import { freshFolder, lab, startLab, verdictOf } from '../support/lab-process.js';
 import { docker, leftOnEngine, volumes } from './engine.js';
 
 const reports = freshFolder('containers');
-const run = (...args: string[]): readonly string[] => ['run', 'hot-sku', '--stack', 'containers', '--plain', '--report-dir', reports, ...args];
+const run = (...args: string[]): readonly string[] => ['run', 'hot-sku', '--stack', 'containers', '--rate', '200', '--stock', '100', '--plain', '--report-dir', reports, ...args];
 
 afterEach(async () => {
   expect(await leftOnEngine(15_000)).toEqual([]);
 });
 
-it.each(['stack', 'system', 'probe', 'storm', 'settle'])('Ctrl-C in the stage %s leaves nothing', async (stage) => {
+it.each(['stack', 'system', 'probe', 'storm', 'settle', 'harvest'])('Ctrl-C in the stage %s leaves nothing', async (stage) => {
   const before = await volumes();
-  const started = startLab(run('--duration', '5s'));
-  await started.says(new RegExp(`\\b${stage}\\b`));
+  const started = startLab(run('--duration', '2s'));
+  await started.says(new RegExp(`\\b${stage} …`));
   started.child.kill('SIGINT');
   const { code } = await started.done;
   expect(code).toBe(105);
@@ -25,19 +25,35 @@ it.each(['stack', 'system', 'probe', 'storm', 'settle'])('Ctrl-C in the stage %s
 
 it('a lab that is killed leaves nothing, by its reaper', async () => {
   const started = startLab(run());
-  await started.says(/\bstorm\b/);
+  await started.says(/\bstorm …/);
   started.child.kill('SIGKILL');
   await started.done;
   expect(await leftOnEngine(15_000)).toEqual([]);
 });
 
-it('what was left when lab and reaper are both killed goes at the next start, and what a living lab has stays', async () => {
+it('what is left when lab and reaper are killed together goes at the next start', async () => {
+  const killed = startLab(run('--duration', '20s'));
+  await killed.says(/\bstorm …/);
+  const [container] = await (await docker()).listContainers({ filters: { label: [STACK_LABEL] } });
+  const owner = JSON.parse(container?.Labels[OWNER_LABEL] ?? '{}') as { pid?: number };
+  // Stopped first, so that neither sees the other's end.
+  if (owner.pid !== undefined) process.kill(owner.pid, 'SIGSTOP');
+  killed.child.kill('SIGKILL');
+  await killed.done;
+  if (owner.pid !== undefined) process.kill(owner.pid, 'SIGKILL');
+  expect((await leftOnEngine()).filter((thing) => thing.startsWith('container'))).toHaveLength(5);
+  const next = await lab(...run('--duration', '2s'));
+  expect(next.stderr).toMatch(/removed what a dead lab had left: container .*\(kafka\)/);
+  expect(await leftOnEngine(2_000)).toEqual([]);
+});
+
+it('clean takes what a dead lab had left, and what a living lab has stays', async () => {
   const living = startLab(run('--duration', '20s'));
-  await living.says(/\bstorm\b/);
+  await living.says(/\bstorm …/);
   const engine = await docker();
   // As a killed lab leaves it: labels of an owner that does not live.
-  const owner = JSON.stringify({ ...(JSON.parse((await engine.listContainers({ filters: { label: [STACK_LABEL] } }))[0]?.Labels['seckill-lab.owner'] ?? '{}') as object), pid: 1, startTicks: '0' });
-  const network = await engine.createNetwork({ Name: 'seckill-lab-abandoned', Labels: { [STACK_LABEL]: 'abandoned', 'seckill-lab.owner': owner } });
+  const owner = JSON.stringify({ ...(JSON.parse((await engine.listContainers({ filters: { label: [STACK_LABEL] } }))[0]?.Labels[OWNER_LABEL] ?? '{}') as object), pid: 1, startTicks: '0' });
+  const network = await engine.createNetwork({ Name: 'seckill-lab-abandoned', Labels: { [STACK_LABEL]: 'abandoned', [OWNER_LABEL]: owner } });
   const stranger = await engine.createNetwork({ Name: 'a-stranger' });
   try {
     const cleaned = await lab('clean');
@@ -53,9 +69,21 @@ it('what was left when lab and reaper are both killed goes at the next start, an
   }
 });
 
+it('two labs at once on one engine do not disturb each other', async () => {
+  const args = ['run', 'stock-of-one', '--stack', 'containers', '--rate', '100', '--duration', '5s', '--stock', '50', '--json', '--report-dir', reports];
+  const both = await Promise.all([lab(...args, '--seed', '1'), lab(...args, '--seed', '2')]);
+  for (const finished of both) {
+    const verdict = verdictOf(finished);
+    expect(verdict.invariants.filter(({ outcome }) => outcome === 'violated' || outcome === 'unknown')).toEqual([]);
+    // Two labs on two cores: how fast they are is not the question.
+    expect([0, 3, 99]).toContain(finished.code);
+    expect(verdict.figures.orders).toBe(50);
+  }
+});
+
 it('a container that somebody kills in the storm is named; exit 2', async () => {
   const started = startLab(run('--duration', '20s'));
-  await started.says(/\bstorm\b/);
+  await started.says(/\bstorm …/);
   const engine = await docker();
   const [postgres] = await engine.listContainers({ filters: { label: [`${PART_LABEL}=postgres`] } });
   await engine.getContainer(postgres?.Id ?? '').kill();
