@@ -1,7 +1,7 @@
 /** Wrong answers to clients: one wrong thing at a time is put into a right world, and the judge named here has to catch it. */
 import { describe, expect, it } from 'vitest';
 import { wallToMonoUs } from '../facts/timeline.js';
-import { arrivalTold, ELSEWHERE, found, hexAt, judged, LIVES, missedIn, nth, openOrder, REFUSED, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
+import { arrivalTold, ELSEWHERE, found, hexAt, judged, LIVES, missedIn, moveCommit, nth, openOrder, REFUSED, tell, TOKEN, type BrokenWorld } from './broken-world.test-support.js';
 import { edited, without, type Draft } from './edited-facts.test-support.js';
 
 /** The first arrival that was told QUEUED, and its message in the topic. */
@@ -103,7 +103,11 @@ describe('QUEUED', () => {
     expect(outcome((draft) => {
       late(draft);
       const { reservationId } = firstQueued(draft).message;
-      for (const commit of draft.commitLog.transactions) if (commit.changes.some(({ row }) => row['reservation_id'] === reservationId)) commit.committedAtUs -= 1_000_000;
+      for (const commit of draft.commitLog.transactions.filter(({ changes }) => changes.some(({ row }) => row['reservation_id'] === reservationId))) {
+        moveCommit(draft, commit, -1_000_000);
+        // Written by somebody who took it over, and not by its message, which came later.
+        Object.assign(commit, { changes: commit.changes.filter(({ table }) => table !== 'consumer_inbox') });
+      }
     })).toBe('holds');
   });
 

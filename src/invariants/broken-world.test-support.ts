@@ -57,6 +57,14 @@ export function nth<T>(items: readonly T[], index: number): T {
   return item;
 }
 
+/** Moves a commit, in the log and in the rows that still are as it left them: a store tells both the same time. */
+export function moveCommit(draft: Draft, transaction: Draft['commitLog']['transactions'][number], byUs: number): void {
+  const ids = new Set(transaction.changes.flatMap(({ row }) => [row['order_id'], row['reservation_id']]));
+  const touched = [...draft.postgres.orders.filter(({ orderId }) => ids.has(orderId)), ...draft.postgres.reservations.filter(({ reservationId }) => ids.has(reservationId))];
+  for (const row of touched) if (row.committedAtUs === transaction.committedAtUs) row.committedAtUs += byUs;
+  transaction.committedAtUs += byUs;
+}
+
 export function found<T>(items: readonly T[], wanted: (item: T) => boolean): T {
   const item = items.find(wanted);
   if (item === undefined) throw new Error('the world has no such item');

@@ -1,7 +1,7 @@
 /** Who is let in while a store is away or the queue is old, and who is not: judged from the times alone. */
 import { describe, expect, it } from 'vitest';
 import type { InvariantVerdict } from '../facts/verdict.js';
-import { found, judged, nth, tell } from './broken-world.test-support.js';
+import { found, judged, moveCommit, nth, tell } from './broken-world.test-support.js';
 import { edited, type Draft } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
@@ -151,7 +151,7 @@ describe('admission-bounded', () => {
   const lateFirst = (byUs: number, edit: (draft: Draft) => void = () => undefined): InvariantVerdict => judged('admission-bounded', edited(WORLD, (draft) => {
     const { messageId } = nth(draft.kafka.orders, 0);
     const transaction = found(draft.commitLog.transactions, (candidate) => candidate.changes.some((change) => change.table === 'consumer_inbox' && change.row['message_id'] === messageId));
-    transaction.committedAtUs += byUs;
+    moveCommit(draft, transaction, byUs);
     draft.run.admission = { maxOldestAgeMs: 100, controlPeriodMs: 50 };
     edit(draft);
   }));
