@@ -3,13 +3,13 @@
  *
  * Landed, for a toxic that loses data (timeout, limit_data, reset_peer): bytes entered the proxy and never left it. For one that only delays: the toxic was seen
  * on the link, exchanges of the lab's own over the link took as long as the toxic holds them up, every one of them, and steps of the protocol that use this link
- * were reached meanwhile (Toxiproxy counts the bytes of a connection when it ends, so it cannot tell what an open one carried). Where no step uses the link, its
- * connections are ended once at the beginning and once at the end of the toxic, so that what they carried in between is counted, the lab's own left out. A link
- * nobody uses proves none of these.
+ * were reached meanwhile (Toxiproxy counts the bytes of a connection when it ends, so it cannot tell what an open one carried). Where no step tells of the link's
+ * use, its connections are ended once at the beginning and once at the end of the toxic, so that what they carried in between is counted, the lab's own left out.
+ * A link nobody uses proves none of these.
  */
 import { z } from 'zod';
 
-import { ROLE_NAMES, type LinkName } from '../domain/roles.js';
+import { ROLE_NAMES, type LinkName, type RoleName } from '../domain/roles.js';
 import { STEPS, STEP_NAMES } from '../domain/steps.js';
 import type { LinkCounters, LinkTarget, Targets, ToxicSpec } from '../facts/targets.js';
 import { defineFault, type FaultClock, type FaultInHand, type FaultSurroundings } from './fault.js';
@@ -33,6 +33,8 @@ const TAKES = {
 } as const satisfies Record<(typeof TOXIC_TYPES)[number], { readonly needs: readonly AttributeName[]; readonly may: readonly AttributeName[] }>;
 const ATTRIBUTES = ['latency', 'jitter', 'timeout', 'delay', 'rate', 'bytes', 'size'] as const;
 type AttributeName = (typeof ATTRIBUTES)[number];
+/** A connection that was cut is counted when both of its sides have noticed. */
+const COUNTED_WITHIN_MS = 5_000;
 /** Wider than that, no link of a sale is narrow. */
 const RATE_MAX_KB = 10_000;
 /** Longer than most of what passes on a link: it would slice nothing. */
@@ -92,7 +94,12 @@ function stepsOn(targets: Targets, link: LinkName): number {
   return roles.flatMap((role) => targets.roles(role)).reduce((sum, target) => sum + steps.reduce((inner, step) => inner + (target.stepCounts()[step] ?? 0), 0), 0);
 }
 
+/** They come by again and again and reach a step only where they find something to do; using their links is what they do all the time. */
+const COMING_BY: readonly RoleName[] = ['scanner', 'undertaker', 'reconciler', 'retention'];
+
+/** Who uses the link comes by its steps as he does so. */
 function stepsUse(link: LinkName): boolean {
+  if (COMING_BY.some((role) => link.startsWith(`${role}-`))) return false;
   return STEP_NAMES.some((name) => (STEPS[name].links as readonly LinkName[]).includes(link));
 }
 
@@ -141,7 +148,7 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
       if (start === null) return { landed: false, observed: 'never armed', strikes: 0, hits: [], mayLose: null };
       let after = await link.counters();
       if (loses) {
-        await until(clock, 1_000, 20, async () => {
+        await until(clock, COUNTED_WITHIN_MS, 20, async () => {
           after = await link.counters();
           return lostBytes(start, after, toxic.stream) > 0;
         });

@@ -224,10 +224,10 @@ describe('stop-scanner', () => {
   });
 });
 
-describe('link-toxic on a link that no step uses', () => {
+describe.each(['gateway-postgres', 'scanner-redis'] as const)('link-toxic on %s, of whose use no step tells', (name) => {
   test.each([[900, true], [0, false]])('%i B carried between the two ends of its connections → landed %s', async (bytes, landed) => {
     const targets = fakeTargets([]);
-    const link = targets.fakeLink('gateway-postgres');
+    const link = targets.fakeLink(name);
     let ends = 0;
     link.onChange = (change) => {
       if (change !== 'disabled') return;
@@ -235,7 +235,7 @@ describe('link-toxic on a link that no step uses', () => {
       // What the first connections had carried before says nothing.
       link.move(ends === 1 ? 5_000 : bytes, ends === 1 ? 5_000 : bytes);
     };
-    const { proof, heal } = await live('link-toxic@link=gateway-postgres,type=latency,latency=100,s=1', targets);
+    const { proof, heal } = await live(`link-toxic@link=${name},type=latency,latency=100,s=1`, targets);
     expect(proof.landed).toBe(landed);
     expect(heal.healed).toBe(true);
     expect(link).toMatchObject({ enabled: true, toxics: [] });

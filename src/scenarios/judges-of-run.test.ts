@@ -16,6 +16,7 @@ const MAY_UNDERSELL: Readonly<Record<string, string>> = {
   'pay-vs-close': 'units come back until the last order has ended, and the stock is larger than the crowd',
   'expiry-wave': 'what runs out leaves the sale',
   'duplicate-compensation': 'units come back until the last order has ended, after the last buyer has gone',
+  'rough-network-of-life': 'units come back until the last order has ended, and the stock is larger than the crowd',
   'skewed-clocks': 'units come back until the last order has ended, and the stock is larger than the crowd',
   'redis-eviction': 'who lost his place with Redis would count as a buyer whom nobody served',
   'redis-tail-loss': 'who lost his place with Redis would count as a buyer whom nobody served',

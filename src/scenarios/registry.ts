@@ -26,6 +26,7 @@ import { redisFailover } from './redis-failover.js';
 import { redisTailLossScenario } from './redis-tail-loss.js';
 import { restartEverything } from './restart-everything.js';
 import { roughNetwork } from './rough-network.js';
+import { roughNetworkOfLife } from './rough-network-of-life.js';
 import { rowLock } from './row-lock.js';
 import { scannerStopped } from './scanner-stopped.js';
 import type { Scenario } from './scenario.js';
@@ -47,7 +48,7 @@ export const SCENARIOS: readonly Scenario[] = [
   redisFailover, reconcileUnderLoad,
   killInTransaction, killAfterCommit, cutAtCommit, killBeforeOutboxMark, scannerStopped,
   rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, skewedClocks,
-  scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork, standingStill,
+  scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork, roughNetworkOfLife, standingStill,
   spike300k, spike600k, spike300kFaults,
 ];
 
