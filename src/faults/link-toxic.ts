@@ -124,7 +124,8 @@ export function toxicOnLink(linkNamed: LinkName, toxic: ToxicSpec, lastsMs: numb
   return {
     async inject(signal) {
       looks = effect === null ? null : await beginLooks(targets.witness, link, effect);
-      before = await link.counters();
+      // A connection that ends is counted once for what came in and once for what went out: what falls between the two would be taken for lost, or hide what is.
+      before = loses ? await settledCounters(clock, link) : await link.counters();
       const endUs = clock.monoUs() + lastsMs * 1000;
       await link.addToxic(toxic);
       const stepsWhenArmed = stepsOn(targets, linkNamed);
