@@ -12,7 +12,8 @@ export const restartEverything: Scenario = {
   load: {
     ...USUAL_CLIENTS,
     // Fifty seconds: eight processes that start at once on two cores need some ten until all are healthy, and all have to be before they are killed again.
-    ratePerSecond: 20,
+    // Thirty a second: some hundred and fifty are unpaid at any moment; with twenty it was about the hundred that it has to show, and 94 once.
+    ratePerSecond: 30,
     durationMs: 50_000,
     requestTimeoutMs: 2_000,
     pollsMax: 40,
