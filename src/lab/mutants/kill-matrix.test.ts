@@ -69,8 +69,10 @@ describe('what showed nothing is unproven: exit 2', () => {
   });
 });
 
-test('a violation in a run whose fault did not strike is a violation all the same', () => {
-  expect(killMatrix(question([thief], { complete: false }), [control, run('thief', { oversell: 'violated' }, { faultsLanded: false })]).exitCode).toBe(0);
+test('a violation in a run whose fault did not strike kills no mutant, and is an alarm about the right system all the same', () => {
+  const matrix = killMatrix(question([thief], { complete: false }), [control, run('thief', { oversell: 'violated' }, { faultsLanded: false })]);
+  expect([matrix.exitCode, matrix.mutants[0]?.end]).toEqual([2, 'unproven']);
+  expect(killMatrix(question([thief], { complete: false }), [run(null, { oversell: 'violated' }, { faultsLanded: false }), ...seenBoth.slice(1)]).exitCode).toBe(1);
 });
 
 test('nine of ten are enough, eight are not; of fewer than ten all are needed', () => {

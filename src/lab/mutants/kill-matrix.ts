@@ -66,8 +66,9 @@ function withoutJudges(run: MatrixRun, names: readonly string[]): MatrixRun {
 
 function endOfRun(run: MatrixRun, caughtBy: string): MutantEnd {
   const said = run.judges[caughtBy];
-  if (said === 'violated') return 'killed';
-  // Where a fault did not strike, or a judge was kept from judging, nothing was shown.
+  // Where a fault did not strike nothing was shown: what the judge saw then was something else than it is said to see.
+  if (said === 'violated') return run.faultsLanded ? 'killed' : 'unproven';
+  // Nor where a judge was kept from judging.
   return run.outcome !== 'failed' && run.faultsLanded && (said === 'holds' || said === undefined) ? 'survived' : 'unproven';
 }
 

@@ -48,5 +48,8 @@ test('a run that showed nothing is made again, one that showed anything is not',
   });
   expect([run({}), run({ outcome: 'failed' }), run({ outcome: 'void' })].map(showsSomething)).toEqual([false, false, false]);
   // A mutant that was run and not noticed has survived: trying again until somebody notices would be a lie.
-  expect([run({ outcome: 'green' }), run({ judges: { 'no-oversell': 'violated' } })].map(showsSomething)).toEqual([true, true]);
+  const noticed = { outcome: 'violated', judges: { 'no-oversell': 'violated' } } as const;
+  expect([run({ outcome: 'green', faultsLanded: true }), run({ ...noticed, faultsLanded: true })].map(showsSomething)).toEqual([true, true]);
+  // What was seen without the fault was something else than the matrix asks for; of the right system it is an alarm.
+  expect([run(noticed), run({ ...noticed, mutant: null })].map(showsSomething)).toEqual([false, true]);
 });

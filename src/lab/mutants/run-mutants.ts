@@ -90,6 +90,7 @@ export async function runMatrix(tasks: readonly MatrixTask[], around: MatrixSurr
 
 /** False: the fault did not strike, evidence is missing, or the run could not be carried out. A resume makes such a run again. */
 export function showsSomething(run: MatrixRun): boolean {
+  if (run.mutant !== null && !run.faultsLanded) return false;
   return Object.values(run.judges).includes('violated') || (run.outcome !== 'failed' && run.outcome !== 'unknown' && run.outcome !== 'void');
 }
 
