@@ -1,23 +1,9 @@
 // The call that follows a step is lost, or the connection is cut: landed by the bytes that never left, refused where no call follows.
 import { describe, expect, test } from 'vitest';
 
-import type { FaultInHand, FaultProof, HealProof } from './fault.js';
-import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
+import { FakeRole, fakeClock, fakeTargets } from './fake-targets.test-support.js';
+import { begin, live } from './fault-in-hand.test-support.js';
 import { parseFaultOption } from './registry.js';
-
-function begin(option: string, targets: FakeTargets): { hand: FaultInHand; clock: ReturnType<typeof fakeClock> } {
-  const parsed = parseFaultOption(option);
-  if (!parsed.ok) throw new Error(parsed.problems.join());
-  const clock = fakeClock();
-  return { hand: parsed.fault.begin({ id: 'f#1', targets, clock }), clock };
-}
-
-async function live(option: string, targets: FakeTargets): Promise<{ proof: FaultProof; heal: HealProof }> {
-  const { hand } = begin(option, targets);
-  await hand.inject(new AbortController().signal);
-  const heal = await hand.heal();
-  return { proof: await hand.prove(), heal };
-}
 
 describe('cut-at-step', () => {
   const option = 'cut-at-step@step=consumer.before-commit,link=consumer-postgres,times=2,every=3';

@@ -2,18 +2,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { LockWaiter } from '../facts/database-target.js';
-import type { FaultProof, HealProof } from './fault.js';
-import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
-import { parseFaultOption } from './registry.js';
-
-async function live(option: string, targets: FakeTargets): Promise<{ proof: FaultProof; heal: HealProof }> {
-  const parsed = parseFaultOption(option);
-  if (!parsed.ok) throw new Error(parsed.problems.join());
-  const hand = parsed.fault.begin({ id: 'f#1', targets, clock: fakeClock() });
-  await hand.inject(new AbortController().signal);
-  const heal = await hand.heal();
-  return { proof: await hand.prove(), heal };
-}
+import { FakeRole, fakeTargets } from './fake-targets.test-support.js';
+import { live } from './fault-in-hand.test-support.js';
 
 describe('pool-exhausted', () => {
   test('of the server lands while it refuses and the roles have no session', async () => {

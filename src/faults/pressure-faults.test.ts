@@ -1,22 +1,8 @@
 // The faults of the system under pressure, against fake targets: landed only when all that each predicts was seen, and healed whatever happened.
 import { describe, expect, test } from 'vitest';
 
-import type { FaultInHand, FaultProof, HealProof } from './fault.js';
-import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
-import { parseFaultOption } from './registry.js';
-
-function begin(option: string, targets: FakeTargets): FaultInHand {
-  const parsed = parseFaultOption(option);
-  if (!parsed.ok) throw new Error(parsed.problems.join());
-  return parsed.fault.begin({ id: 'f#1', targets, clock: fakeClock() });
-}
-
-async function live(option: string, targets: FakeTargets, signal = new AbortController().signal): Promise<{ proof: FaultProof; heal: HealProof }> {
-  const hand = begin(option, targets);
-  await hand.inject(signal);
-  const heal = await hand.heal();
-  return { proof: await hand.prove(), heal };
-}
+import { FakeRole, fakeTargets } from './fake-targets.test-support.js';
+import { begin, live } from './fault-in-hand.test-support.js';
 
 describe('broker-outage, mode=kill', () => {
   test('lands when the broker was silent at both ends, and starts it again', async () => {
@@ -68,7 +54,7 @@ describe('restart-everything', () => {
     const [role = new FakeRole('gateway-1')] = roles();
     const targets = fakeTargets([role]);
     targets.unpaid = 1;
-    const hand = begin('restart-everything', targets);
+    const hand = begin('restart-everything', targets).hand;
     await hand.inject(new AbortController().signal);
     role.healthy = false;
     expect(await hand.heal()).toMatchObject({ healed: false });

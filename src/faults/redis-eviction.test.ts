@@ -1,18 +1,8 @@
 // Keys that Redis threw away: landed by what the system never takes away itself, and losing only what was not known to be sent.
 import { describe, expect, test } from 'vitest';
 
-import type { FaultProof, HealProof } from './fault.js';
-import { fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
-import { parseFaultOption } from './registry.js';
-
-async function live(option: string, targets: FakeTargets): Promise<{ proof: FaultProof; heal: HealProof }> {
-  const parsed = parseFaultOption(option);
-  if (!parsed.ok) throw new Error(parsed.problems.join());
-  const hand = parsed.fault.begin({ id: 'f#1', targets, clock: fakeClock() });
-  await hand.inject(new AbortController().signal);
-  const heal = await hand.heal();
-  return { proof: await hand.prove(), heal };
-}
+import { fakeTargets } from './fake-targets.test-support.js';
+import { live } from './fault-in-hand.test-support.js';
 
 describe('redis-eviction', () => {
   test.each([

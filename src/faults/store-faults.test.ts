@@ -5,23 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import type { LockWaiter } from '../facts/database-target.js';
-import { FakeRole, fakeClock, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
-import type { FaultInHand, FaultProof, HealProof } from './fault.js';
+import { FakeRole, fakeTargets } from './fake-targets.test-support.js';
+import { begin, live } from './fault-in-hand.test-support.js';
 import { parseFaultOption } from './registry.js';
 import { PENDING_ALERT } from './stop-scanner.js';
-
-function begin(option: string, targets: FakeTargets): FaultInHand {
-  const parsed = parseFaultOption(option);
-  if (!parsed.ok) throw new Error(parsed.problems.join());
-  return parsed.fault.begin({ id: 'f#1', targets, clock: fakeClock() });
-}
-
-async function live(option: string, targets: FakeTargets, signal = new AbortController().signal): Promise<{ proof: FaultProof; heal: HealProof }> {
-  const hand = begin(option, targets);
-  await hand.inject(signal);
-  const heal = await hand.heal();
-  return { proof: await hand.prove(), heal };
-}
 
 const CONSUMER: LockWaiter = { application: 'consumer-1', processId: 7, holds: ['orders', 'consumer_inbox'] };
 
@@ -133,7 +120,7 @@ describe('clock-skew', () => {
     role.ownClock = { aheadMs, reads };
     const stop = new AbortController();
     const targets = fakeTargets([role]);
-    const hand = begin('clock-skew@role=scanner,by=+60s', targets);
+    const hand = begin('clock-skew@role=scanner,by=+60s', targets).hand;
     const injected = hand.inject(stop.signal);
     setTimeout(() => { stop.abort(); }, 20);
     await injected;
@@ -141,7 +128,7 @@ describe('clock-skew', () => {
   });
 
   test('nobody of that name runs: not landed', async () => {
-    const hand = begin('clock-skew@role=closer,by=-1m', fakeTargets([]));
+    const hand = begin('clock-skew@role=closer,by=-1m', fakeTargets([])).hand;
     await hand.inject(AbortSignal.abort());
     expect(await hand.prove()).toMatchObject({ landed: false, observed: 'no process of closer runs' });
   });
