@@ -17,7 +17,7 @@ export const MUTANT_OPTIONS = {
   repeats: { flag: '--repeats <count>', help: 'runs of each mutant (10; reduced: 1)', schema: wholeNumber(1, 1_000), many: false },
   seed: { flag: '--seed <number>', help: 'seed of the first repeat; printed by every matrix', schema: wholeNumber(1, 4_294_967_295), many: false },
   reduced: { flag: '--reduced', help: 'a few mutants, one run each', schema: z.boolean(), many: false },
-  cleanSeeds: { flag: '--clean-seeds <count>', help: 'runs of the system as it is, in all, at least one per plan and repeat (50; reduced: 0)', schema: wholeNumber(0, 10_000), many: false },
+  cleanSeeds: { flag: '--clean-seeds <count>', help: 'different seeds under which the system as it is has to stay without an alarm, those of the repeats among them (50; reduced: 0)', schema: wholeNumber(0, 10_000), many: false },
   lanes: { flag: '--lanes <count>', help: 'runs at once (2)', schema: wholeNumber(1, 10), many: false },
   withoutJudge: { flag: '--without-judge <names>', help: 'weigh the matrix as if these judges did not exist, to see that they are needed', schema: names, many: true },
 } as const;

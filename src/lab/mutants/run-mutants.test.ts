@@ -25,9 +25,13 @@ test('a control runs with the seed of its mutants, and repeats have seeds of the
   for (const seed of seeds) expect(seed >= 1 && seed <= 4_294_967_295).toBe(true);
 });
 
-test('clean seeds count the controls that run anyway, and no two runs are the same', () => {
+test('clean seeds are so many different ones, those of the repeats among them, and no two runs are the same', () => {
   const tasks = matrixTasks(MUTANTS, { seed: 1, repeats: 2, cleanSeeds: 9 });
-  expect(tasks.filter(({ mutant }) => mutant === null)).toHaveLength(9);
+  const controls = tasks.filter(({ mutant }) => mutant === null);
+  expect(new Set(controls.map(({ seed }) => seed)).size).toBe(9);
+  // Two plans, twice each with the mutants, and one run for each further seed.
+  expect(controls).toHaveLength(4 + 7);
+  expect(new Set(controls.slice(4).map(({ plan }) => plan.name)).size).toBe(2);
   expect(new Set(tasks.map(({ mutant, plan, seed }) => `${mutant?.name ?? ''} ${plan.name} ${String(seed)}`)).size).toBe(tasks.length);
 });
 

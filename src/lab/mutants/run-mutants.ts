@@ -44,8 +44,8 @@ export interface MatrixSurroundings {
 const SEED_STEP = 7_919;
 
 /**
- * Each mutant under its plan, each plan once without a mutant, `repeats` times; after that as many further runs of the right system, plan after plan, as make
- * `cleanSeeds` of them in all. Controls come first: what the right system does not bear no mutant can show.
+ * Each mutant under its plan, each plan once without a mutant, `repeats` times, each time with a seed of its own; after that the right system once for every further
+ * seed up to `cleanSeeds` different ones, plan after plan. Controls come first: what the right system does not bear no mutant can show.
  */
 export function matrixTasks(mutants: readonly Mutant[], options: { readonly seed: number; readonly repeats: number; readonly cleanSeeds: number }): readonly MatrixTask[] {
   const plans = [...new Set(mutants.map((mutant) => mutant.showsUnder))];
@@ -55,9 +55,8 @@ export function matrixTasks(mutants: readonly Mutant[], options: { readonly seed
     const seed = seedOf(repeat);
     tasks.push(...plans.map((plan) => ({ mutant: null, plan, seed, repeat })), ...mutants.map((mutant) => ({ mutant, plan: mutant.showsUnder, seed, repeat })));
   }
-  for (let extra = 0; extra < options.cleanSeeds - plans.length * options.repeats; extra += 1) {
-    const repeat = options.repeats + 1 + Math.floor(extra / plans.length);
-    const plan = plans[extra % plans.length];
+  for (let repeat = options.repeats + 1; repeat <= options.cleanSeeds; repeat += 1) {
+    const plan = plans[repeat % plans.length];
     if (plan !== undefined) tasks.push({ mutant: null, plan, seed: seedOf(repeat), repeat });
   }
   return tasks;
