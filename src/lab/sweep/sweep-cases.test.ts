@@ -133,6 +133,9 @@ describe('drawn by the seed', () => {
     expect(pairs).toHaveLength(40);
     expect(new Set(pairs.map(({ id }) => id)).size).toBe(40);
     for (const { strikes } of pairs) expect(new Set(strikes.map(({ step }) => step)).size).toBe(2);
+    const links = pairCases(cases, 2_000, 5).map(({ strikes }) => strikes.flatMap(({ link }) => link ?? []));
+    expect(links.some((cut) => cut.length === 2)).toBe(true);
+    for (const cut of links) expect(new Set(cut).size).toBe(cut.length);
     expect(pairCases(cases, 40, 5)).toEqual(pairs);
     expect(pairCases(cases, 40, 6)).not.toEqual(pairs);
     expect(pairCases(cases.slice(0, 1), 3, 5)).toEqual([]);

@@ -5,6 +5,8 @@
 import type { LinkName, RoleName } from '../../domain/roles.js';
 import type { Step, StepName } from '../../domain/steps.js';
 import { SWEEP_ACTIONS, SWEEP_HITS, type StepCount, type SweepAction, type SweepCase, type SweepHit, type SweepStrike } from '../../facts/sweep.js';
+import { faultProblems } from '../plan-file.js';
+import { faultOf } from './sweep-run.js';
 
 export interface SweepSelection {
   /** Pattern of step names with `*`; null: all. */
@@ -96,7 +98,10 @@ function seededBelow(seed: number): (bound: number) => number {
   };
 }
 
-/** `count` different pairs of single cases of one base, at different steps; fewer where there are not so many. Partners are left out: who strikes first would be luck. */
+/**
+ * `count` different pairs of single cases of one base, at different steps; fewer where there are not so many. Partners are left out: who strikes first would be luck. So are
+ * pairs that no run may have together: two cuts of one link would each be proven by what the other lost.
+ */
 export function pairCases(singles: readonly SweepCase[], count: number, seed: number): SweepCase[] {
   const below = seededBelow(seed);
   const pairs = new Map<string, SweepCase>();
@@ -106,6 +111,7 @@ export function pairCases(singles: readonly SweepCase[], count: number, seed: nu
     const [one, other] = [plain[below(plain.length)], plain[below(plain.length)]];
     if (one === undefined || one.base !== other?.base || one.strikes[0]?.step === other.strikes[0]?.step) continue;
     const strikes = [...one.strikes, ...other.strikes].sort((left, right) => left.step.localeCompare(right.step));
+    if (faultProblems(strikes.map((strike) => faultOf(strike, false))).length > 0) continue;
     pairs.set(idOf(strikes), { id: idOf(strikes), base: one.base, strikes });
   }
   return [...pairs.values()];
