@@ -8,6 +8,7 @@ import { ExitCode } from '../exit-codes.js';
 import type { MatrixRun } from '../facts/kill-matrix.js';
 import { abortError } from '../lab/abort.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
+import { codeDigest, gitState } from '../lab/provenance.js';
 import { killMatrix } from '../lab/mutants/kill-matrix.js';
 import { parseMutantOptions, type MutantOptions } from '../lab/mutants/mutant-options.js';
 import { isDone, matrixTasks, runMatrix, showsSomething, type MatrixTask } from '../lab/mutants/run-mutants.js';
@@ -18,6 +19,7 @@ import { createMatrixFolder, openMatrixFolder, type MatrixFolderOnDisk, type Mat
 import { matrixInMarkdown } from '../report/matrix-markdown.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
+import { refuseOtherCode } from './refuse-other-code.js';
 
 interface Begun {
   readonly folder: MatrixFolderOnDisk;
@@ -45,6 +47,7 @@ async function begin(raw: Readonly<Record<string, unknown>>): Promise<Begun> {
     return { folder, options, mutants, startedAt, runs: [] };
   }
   const { plan, folder, runs } = resumed;
+  refuseOtherCode(`the matrix in ${folder.directory}`, plan);
   const { seed, repeats, cleanSeeds, reduced, mutants, startedAt } = plan;
   // What was asked stays; how it is run and weighed may change.
   const options = parseMutantOptions({ lanes: raw['lanes'], withoutJudge: raw['withoutJudge'], seed, repeats, cleanSeeds, reduced, only: [...mutants] }, KNOWN);
@@ -52,7 +55,7 @@ async function begin(raw: Readonly<Record<string, unknown>>): Promise<Begun> {
 }
 
 function planOf({ seed, repeats, cleanSeeds, reduced }: MutantOptions, mutants: readonly Mutant[], startedAt: string): MatrixPlan {
-  return { startedAt, seed, repeats, cleanSeeds, reduced, mutants: mutants.map(({ name }) => name) };
+  return { startedAt, gitSha: gitState().sha, codeDigest: codeDigest(), seed, repeats, cleanSeeds, reduced, mutants: mutants.map(({ name }) => name) };
 }
 
 function lineOf(run: MatrixRun): string {

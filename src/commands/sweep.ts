@@ -6,7 +6,6 @@ import { LabError } from '../facts/lab-error.js';
 import type { SweepHead, SweepRow, SweepStore } from '../facts/sweep.js';
 import { throwIfAborted } from '../lab/abort.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
-import { gitState } from '../lab/provenance.js';
 import { planSweep, runSweepCases, type SweepSurroundings } from '../lab/sweep/run-sweep.js';
 import { parseSweepOptions, type SweepOptions } from '../lab/sweep/sweep-options.js';
 import { MUTANTS } from '../mutants/registry.js';
@@ -15,6 +14,7 @@ import { createSweepFolder, readSweepFolder, SWEEP_CASES_FOLDER, SWEEP_LOGS_FOLD
 import { sweepOutcome, sweepTable } from '../report/sweep-table.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
+import { refuseOtherCode } from './refuse-other-code.js';
 
 const EXIT_OF = { violated: ExitCode.violated, unknown: ExitCode.unknown, 'service-level-missed': ExitCode.serviceLevelMissed, green: ExitCode.green } as const;
 
@@ -26,7 +26,7 @@ interface Begun {
   readonly options: SweepOptions;
 }
 
-async function beginOrResume(raw: Readonly<Record<string, unknown>>, io: CommandIo): Promise<Begun> {
+async function beginOrResume(raw: Readonly<Record<string, unknown>>): Promise<Begun> {
   const mutant = raw['mutant'];
   const problems = typeof mutant === 'string' && !MUTANTS.some(({ name }) => name === mutant) ? [`there is no mutant ${JSON.stringify(mutant)}; there are ${MUTANTS.map(({ name }) => name).join(', ')}`] : [];
   const options = parseSweepOptions(raw, problems);
@@ -35,8 +35,7 @@ async function beginOrResume(raw: Readonly<Record<string, unknown>>, io: Command
     return { store, head: null, rows: [], options };
   }
   const { store, head, rows } = readSweepFolder(raw['resume']);
-  const { sha } = gitState();
-  if (sha !== head.gitSha) io.stderr(`sweep: begun on ${head.gitSha ?? 'no checkout'}, going on with ${sha ?? 'no checkout'}\n`);
+  refuseOtherCode(`the sweep in ${store.directory}`, head);
   return { store, head, rows, options: { ...options, lanes: raw['lanes'] === undefined ? head.lanes : options.lanes } };
 }
 
@@ -53,7 +52,7 @@ function settled(rows: readonly SweepRow[]): readonly SweepRow[] {
 
 /** Exit codes as everywhere: 1 a case is violated, 2 a case or a step proves nothing, 99 only drained too late, 0 all hold. */
 export async function runSweep(raw: Readonly<Record<string, unknown>>, argv: readonly string[], io: CommandIo): Promise<number> {
-  const begun = await beginOrResume(raw, io);
+  const begun = await beginOrResume(raw);
   const { store, options } = begun;
   const abort = new AbortController();
   const stopListening = listenForAbort(abort);

@@ -11,20 +11,25 @@ export type SweepAction = (typeof SWEEP_ACTIONS)[number];
 export const SWEEP_HITS = ['first', 'middle', 'last'] as const;
 export type SweepHit = (typeof SWEEP_HITS)[number];
 
+export type SweepStream = 'downstream' | 'upstream' | 'both';
+
 export interface SweepStrike {
   readonly step: StepName;
   readonly action: SweepAction;
   readonly when: SweepHit;
   /** From 1. */
   readonly hit: number;
-  /** Only of a cut. */
+  /** Only of a cut: over which link, and what of it is lost (`cut-at-step`). */
   readonly link: LinkName | null;
-  /** A second process of the role runs beside the victim and takes over what it holds. */
+  readonly stream: SweepStream | null;
+  /** Number of the role process that is struck: 2 where the partner came first. */
+  readonly instance: 1 | 2;
+  /** A second process of the role runs beside the victim and has to take over what it holds while it stands still. */
   readonly hasPartner: boolean;
 }
 
 export interface SweepCase {
-  /** `consumer.after-order kill first`; of a pair both, with ` + ` between. */
+  /** `consumer.after-order kill first`, `relay.after-send cut first relay-kafka both`; of a pair both, with ` + ` between. */
   readonly id: string;
   /** Name of the base run. */
   readonly base: string;
@@ -38,7 +43,9 @@ export type SweepOutcome = RunOutcome | 'failed';
 export interface SweepRow {
   readonly id: string;
   readonly base: string;
+  /** As they were carried out: at a second attempt maybe at an earlier hit than the case asks for. */
   readonly strikes: readonly SweepStrike[];
+  readonly isNearer: boolean;
   readonly outcome: SweepOutcome;
   /** One sentence. */
   readonly headline: string;
@@ -61,13 +68,15 @@ export interface StepCount {
 
 /** Everything a sweep needs to go on after its process is gone. Written once, when the counting runs are over. */
 export interface SweepHead {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly startedAt: string;
   readonly seed: number;
   readonly mutant: string | null;
   readonly lanes: number;
   /** Of the code: null when it is not in a checkout. */
   readonly gitSha: string | null;
+  /** Of the code that runs; rows of other code are never put beside these. */
+  readonly codeDigest: string | null;
   readonly counts: readonly StepCount[];
   readonly cases: readonly SweepCase[];
   /** Steps asked for that no base run reaches, though each was tried twice. */

@@ -41,6 +41,26 @@ test.each([
   expect((await hand.prove()).landed).toBe(false);
 });
 
+test.each([
+  ['lands when another process of the role works meanwhile', 3, true],
+  ['does not land when the other does nothing either', 0, false],
+])('a pause that somebody has to take over %s', async (_, steps, landed) => {
+  const [role, partner] = [new FakeRole('relay-1'), new FakeRole('relay-2')];
+  partner.steps = { 'relay.after-mark': 5 };
+  const parsed = parseFaultOption('pause-at-step@step=relay.after-claim,s=1,instance=1,partner=works');
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  const clock = fakeClock();
+  const hand = parsed.fault.begin({ id: 'f#1', targets: fakeTargets([role, partner]), clock });
+  role.paused = true;
+  role.hit('relay.after-claim', 1, 'f#1@relay-1', 10);
+  const injecting = hand.inject(new AbortController().signal);
+  while (clock.nowUs < 1_500_000) await clock.wait(10);
+  partner.steps = { 'relay.after-mark': 5 + steps };
+  await injecting;
+  await hand.heal();
+  expect(await hand.prove()).toMatchObject({ landed, observed: expect.stringContaining(`others of the role reached ${String(steps)} steps meanwhile`) as unknown });
+});
+
 test('an end in the middle of a pause wakes the process and proves nothing', async () => {
   const role = new FakeRole('relay-1');
   const { hand, clock } = begin(role);

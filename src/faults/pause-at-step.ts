@@ -2,7 +2,8 @@
  * pause-at-step: a role process stops itself (SIGSTOP) at exact hits of a protocol step and is woken after a while, as a long collection of garbage or a frozen
  * container does at the worst moment: its leases run out, its session ends, and it goes on as if nothing had happened (CASES C13).
  *
- * Landed: as many step lines as strikes asked; each time the process was seen stopped at both ends of the pause and reached no step in between.
+ * Landed: as many step lines as strikes asked; each time the process was seen stopped at both ends of the pause and reached no step in between. With
+ * `partner=works` also: each time another process of the role reached a step while this one stood still, so that what was taken over was really taken over.
  */
 import { z } from 'zod';
 
@@ -20,29 +21,34 @@ interface Pause {
   readonly target: RoleTarget;
   readonly hit: StepHit;
   proven: boolean;
+  /** Steps that others of the role reached meanwhile. */
+  partnerSteps: number;
 }
 
 export const pauseAtStep = defineFault({
   name: 'pause-at-step',
   description: 'a role process stops at the Nth hit of a protocol step (SIGSTOP), is woken s seconds later and goes on where it was',
   example: 'pause-at-step@step=relay.after-claim,s=4,hit=3',
-  schema: z.strictObject({ step: stepOption, s: durationMs('s').default(4_000), ...strikeOptions }),
+  schema: z.strictObject({ step: stepOption, s: durationMs('s').default(4_000), partner: z.enum(['any', 'works'], { error: 'is works (another process of the role has to take over) or any' }).default('any'), ...strikeOptions }),
   startsAfterMs: () => 0,
   strikesAsked: (options) => options.times,
-  predict: (options) => `${String(options.times)} step lines of ${options.step}, each time the process is seen stopped at both ends of the pause and reaches no step in between`,
+  predict: (options) => `${String(options.times)} step lines of ${options.step}, each time the process is seen stopped at both ends of the pause and reaches no step in between${options.partner === 'works' ? ', while another of its role does' : ''}`,
   plans: (options, id, instances) => strikePlans(options, 'pause', id, instances),
   begin: (options, { id, targets, clock }) => {
     const pauses: Pause[] = [];
     const { role } = STEPS[options.step];
     const waiting = () => strikeHits(targets, options.step, id).filter(({ hit }) => !pauses.some((pause) => pause.hit === hit));
     const stepsOf = (target: RoleTarget): number => Object.values(target.stepCounts()).reduce((sum, count) => sum + count, 0);
+    const stepsOfOthers = (target: RoleTarget): number => targets.roles(role).filter((other) => other.instance !== target.instance).reduce((sum, other) => sum + stepsOf(other), 0);
     const hold = async (target: RoleTarget, hit: StepHit, signal: AbortSignal): Promise<void> => {
-      const pause: Pause = { target, hit, proven: false };
+      const pause: Pause = { target, hit, proven: false, partnerSteps: 0 };
       pauses.push(pause);
       const stopped = await until(clock, STOP_BOUND_MS, 2, () => target.isPaused());
       const before = stepsOf(target);
+      const partnersBefore = stepsOfOthers(target);
       await clock.wait(options.s, signal);
-      pause.proven = stopped && (await target.isPaused()) && stepsOf(target) === before && !signal.aborted;
+      pause.partnerSteps = stepsOfOthers(target) - partnersBefore;
+      pause.proven = stopped && (await target.isPaused()) && stepsOf(target) === before && !signal.aborted && (options.partner === 'any' || pause.partnerSteps > 0);
       await target.resume();
     };
     return {
@@ -66,7 +72,7 @@ export const pauseAtStep = defineFault({
         const proven = pauses.filter((pause) => pause.proven);
         return Promise.resolve({
           landed: proven.length === options.times,
-          observed: `${String(pauses.length)} step lines, ${String(proven.length)} of ${String(options.times)} times seen stopped for ${String(options.s)} ms without a step`,
+          observed: `${String(pauses.length)} step lines, ${String(proven.length)} of ${String(options.times)} times seen stopped for ${String(options.s)} ms without a step${options.partner === 'works' ? `; others of the role reached ${pauses.map(({ partnerSteps }) => String(partnerSteps)).join(', ') || 'no'} steps meanwhile` : ''}`,
           strikes: proven.length,
           hits: pauses.map(({ hit }) => hit),
           mayLose: null,

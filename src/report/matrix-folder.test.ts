@@ -31,7 +31,7 @@ async function fresh() {
 
 test('plan and runs are read back, and a line cut off in the middle is no run', async () => {
   const folder = await fresh();
-  const plan = { startedAt: MATRIX.startedAt, seed: 1, repeats: 1, cleanSeeds: 0, reduced: false, mutants: ['thief'] };
+  const plan = { startedAt: MATRIX.startedAt, gitSha: null, codeDigest: 'f00d', seed: 1, repeats: 1, cleanSeeds: 0, reduced: false, mutants: ['thief'] };
   await folder.savePlan(plan);
   await folder.append(RUN);
   await appendFile(join(folder.directory, 'runs.ndjson'), '{"mutant":"thi');

@@ -14,6 +14,10 @@ export const MATRIX_FILES = { matrix: 'matrix.json', words: 'matrix.md', runs: '
 /** What a broken-off matrix needs to go on. */
 export interface MatrixPlan {
   readonly startedAt: string;
+  /** Of the checkout; null when there is none. */
+  readonly gitSha: string | null;
+  /** Of the code that runs; runs of other code are never put beside these. */
+  readonly codeDigest: string | null;
   readonly seed: number;
   readonly repeats: number;
   readonly cleanSeeds: number;

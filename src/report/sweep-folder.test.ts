@@ -11,12 +11,12 @@ import { sweepOutcome, sweepTable } from './sweep-table.js';
 const caseOf = (when: 'first' | 'middle' | 'last', action: 'kill' | 'cut' = 'kill'): SweepCase => ({
   id: `relay.after-send ${action} ${when}`,
   base: 'sweep-sale',
-  strikes: [{ step: 'relay.after-send', action, when, hit: 1, link: null, hasPartner: false }],
+  strikes: [{ step: 'relay.after-send', action, when, hit: 1, link: null, stream: null, instance: 1, hasPartner: false }],
 });
 const CASES = [caseOf('first'), caseOf('last'), caseOf('first', 'cut')];
-const HEAD: SweepHead = { schemaVersion: 1, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, counts: [], cases: CASES, unreached: [] };
+const HEAD: SweepHead = { schemaVersion: 2, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, codeDigest: null, counts: [], cases: CASES, unreached: [] };
 const rowOf = (each: SweepCase, outcome: SweepOutcome = 'green'): SweepRow => ({
-  ...each, outcome, headline: 'so it is', recoveryMs: 1_200, tookMs: 3_000, attempts: 1, firstAttempt: null, directory: outcome === 'green' ? null : '/kept',
+  ...each, isNearer: false, outcome, headline: 'so it is', recoveryMs: 1_200, tookMs: 3_000, attempts: 1, firstAttempt: null, directory: outcome === 'green' ? null : '/kept',
 });
 
 let folder: string;

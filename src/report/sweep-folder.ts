@@ -63,7 +63,7 @@ export function readSweepFolder(folder: string): SavedSweep {
   } catch (cause) {
     throw new LabError('USAGE', `${directory} holds no sweep to go on with`, 'name the folder that the sweep printed, or start a new one', { cause });
   }
-  if ((head.schemaVersion as number) !== 1) throw new LabError('USAGE', `${directory} was written by another version`, 'start a new sweep');
+  if ((head.schemaVersion as number) !== 2) throw new LabError('USAGE', `${directory} was written by another version`, 'start a new sweep');
   return { store: storeIn(directory), head, rows: readRows(directory) };
 }
 

@@ -42,6 +42,8 @@ export function sweepTable(head: SweepHead, rows: readonly SweepRow[]): string {
   if (pairs.length > 0) lines.push('', `pairs: ${String(pairRows.filter(({ outcome }) => outcome === 'green').length)} of ${String(pairs.length)} hold`);
   for (const row of rows.filter(({ outcome }) => outcome !== 'green')) lines.push('', `${WORDS[row.outcome]}: ${row.id}`, `  ${row.headline}`, `  ${row.directory ?? ''}`);
   const again = rows.filter(({ attempts }) => attempts > 1).length;
+  const nearer = rows.filter((row) => row.isNearer).map(({ id, strikes }) => `${id} (hit ${strikes.map(({ hit }) => String(hit)).join(', ')})`);
+  if (nearer.length > 0) lines.push('', `at an earlier hit than asked, which the first attempt did not come to: ${nearer.join('; ')}`);
   lines.push('', `${String(rows.length)} of ${String(head.cases.length)} cases, ${String(again)} of them at the second attempt; seed ${String(head.seed)}${head.mutant === null ? '' : `, mutant ${head.mutant}`}`);
   return `${lines.join('\n')}\n`;
 }

@@ -11,6 +11,15 @@ import { LIFE_INVARIANTS, LIFE_ROLES, PLAIN_ANSWERS, PLAIN_CHANNEL, USUAL_CLIENT
 /** Those with work of their own all the time, those that read a topic, and the three ways of the reconciler, whose pass ends at the first that is cut. */
 const BUSY: readonly LinkName[] = ['payment-postgres', 'closer-postgres', 'retention-postgres', 'compensator-postgres'];
 const READING: readonly LinkName[] = ['closer-kafka', 'undertaker-kafka'];
+/**
+ * Those who bury poison, in the order in which a letter passes: it is looked up, kept, and what it held is released. The windows follow each other without a gap, so
+ * that the letters pile up before each and the next one has something to lose.
+ */
+const BURYING: readonly (readonly [LinkName, string])[] = [
+  ['undertaker-redis', 'timeout'], ['undertaker-postgres', 'timeout'], ['undertaker-redis', 'reset_peer'], ['undertaker-postgres', 'reset_peer'], ['compensator-redis', 'timeout'], ['compensator-redis', 'reset_peer'],
+];
+const BURYING_FROM_MS = 33_000;
+const BURYING_EACH_MS = 2_500;
 const RECONCILER: readonly LinkName[] = ['reconciler-redis', 'reconciler-postgres', 'reconciler-kafka'];
 
 const on = (links: readonly LinkName[], kind: string, t: string, s: string): readonly string[] => links.map((link) => `link-toxic@link=${link},${kind},t=${t},s=${s}`);
@@ -35,6 +44,8 @@ export const roughNetworkOfLife: Scenario = {
     ...on(BUSY, 'type=reset_peer', '16s', '1500ms'),
     ...on(READING, 'type=timeout', '21s', '3s'),
     ...on(READING, 'type=reset_peer', '29s', '2s'),
+    `poison-messages@t=${String(BURYING_FROM_MS)}ms,n=24`,
+    ...BURYING.flatMap(([link, type], at) => on([link], `type=${type}`, `${String(BURYING_FROM_MS + BURYING_EACH_MS * at)}ms`, `${String(BURYING_EACH_MS)}ms`)),
     ...RECONCILER.flatMap((link, at) => [...on([link], 'type=timeout', `${String(21 + 5 * at)}s`, '3s'), ...on([link], 'type=reset_peer', `${String(36 + 4 * at)}s`, '2500ms')]),
   ],
   settleBoundMs: 90_000,

@@ -16,12 +16,12 @@ import type { RunVerdict } from '../../facts/verdict.js';
 import { runOnLanes } from '../cases/lane-scheduler.js';
 import { dropWhatIsLeft, needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
 import type { WarmStack } from '../cases/warm-stack.js';
-import { gitState } from '../provenance.js';
+import { codeDigest, gitState } from '../provenance.js';
 import { readStepCounts } from '../roles/step-counts.js';
 import type { RunPlan } from '../run-plan.js';
 import { BASE_OF_SCENARIO, baseNamed, SWEEP_BASES, type SweepBase } from './sweep-bases.js';
 import { pairCases, sampleOf, selectedSteps, sweepCases, type SweepSelection } from './sweep-cases.js';
-import { nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
+import { isNearer, nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
 
 export interface SweepRequest {
   readonly seed: number;
@@ -132,7 +132,7 @@ export async function planSweep(around: SweepSurroundings, request: SweepRequest
   const singles = request.sample === null ? all : sampleOf(all, request.sample, request.seed, (step) => STEPS[step].role);
   around.note(`${String(selectedSteps(STEPS, request.selection.steps).length)} steps, ${String(unreached.length)} of them unreached; ${String(singles.length)} of ${String(all.length)} cases, ${String(request.pairs)} pairs`);
   return {
-    schemaVersion: 1, startedAt: new Date().toISOString(), seed: request.seed, mutant: request.mutant, lanes: around.warm.lanes, gitSha: gitState().sha, counts,
+    schemaVersion: 2, startedAt: new Date().toISOString(), seed: request.seed, mutant: request.mutant, lanes: around.warm.lanes, gitSha: gitState().sha, codeDigest: codeDigest(), counts,
     cases: [...singles, ...pairCases(all, request.pairs, request.seed)], unreached,
   };
 }
@@ -147,9 +147,10 @@ export async function runSweepCases(around: SweepSurroundings, head: SweepHead, 
     needsWholeStack: (each) => needsWholeStack(planOf(each, each.strikes, false)),
     async run(each, lane) {
       const first = await attempt(around, lane, planOf(each, each.strikes, false), each.id);
-      if (isConclusive(first.result) || around.signal.aborted) return rowOf(each, first.result, null);
-      const second = await attempt(around, lane, planOf(each, nearerStrikes(each, first.reached), true), each.id);
-      return rowOf(each, second.result, first.result);
+      if (isConclusive(first.result) || around.signal.aborted) return rowOf(each, each.strikes, first.result, null);
+      const nearer = nearerStrikes(each, first.reached);
+      const second = await attempt(around, lane, planOf(each, nearer, true), each.id);
+      return rowOf(each, nearer, second.result, first.result);
     },
     onResult(_each, row) {
       // What Ctrl-C broke off is done again by the next resume.
@@ -166,10 +167,11 @@ function isConclusive(result: CaseResult): boolean {
   return result.kind === 'judged' && (result.verdict.outcome === 'green' || result.verdict.outcome === 'violated' || result.verdict.outcome === 'service-level-missed');
 }
 
-function rowOf(each: SweepCase, result: CaseResult, before: CaseResult | null): SweepRow {
-  const { id, base, strikes } = each;
+function rowOf(each: SweepCase, strikes: readonly SweepStrike[], result: CaseResult, before: CaseResult | null): SweepRow {
+  const { id, base } = each;
   return {
     id, base, strikes,
+    isNearer: isNearer(each, strikes),
     outcome: result.kind === 'judged' ? result.verdict.outcome : 'failed',
     headline: wordsOf(result),
     recoveryMs: result.kind === 'judged' ? recoveryOf(result.verdict) : null,

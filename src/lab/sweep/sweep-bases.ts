@@ -14,6 +14,8 @@ export interface SweepBase {
 
 /** Past every lease and session below. */
 export const PAUSE_MS = 1_300;
+/** Past them, and long enough for the other process to notice, join its group again and do something: a session of a second, a heartbeat, a rebalance. */
+export const TAKE_OVER_MS = 3_000;
 /** A role may be stopped when nothing is open: what ended the wait then would end the pause in its middle. */
 const AFTER_A_PAUSE_MS = PAUSE_MS + 500;
 

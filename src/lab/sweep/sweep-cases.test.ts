@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 
 import { STEPS, STEP_NAMES, type Step, type StepName } from '../../domain/steps.js';
 import type { StepCount, SweepCase } from '../../facts/sweep.js';
+import { callAfterStep } from '../../faults/call-after-step.js';
 import { parseFaultOption } from '../../faults/registry.js';
 import { strikesAtSteps } from '../await-strikes.js';
 import { pairCases, sampleOf, selectedSteps, sweepCases, WHOLE_SWEEP } from './sweep-cases.js';
-import { BASE_OF_SCENARIO, baseNamed, PAUSE_MS, SWEEP_BASES } from './sweep-bases.js';
-import { faultOf, nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
+import { BASE_OF_SCENARIO, baseNamed, PAUSE_MS, SWEEP_BASES, TAKE_OVER_MS } from './sweep-bases.js';
+import { faultOf, isNearer, nearerStrikes, sureCounts, sweepPlan } from './sweep-run.js';
 
 const counted = (hits: number, base = 'sweep-sale'): StepCount[] => STEP_NAMES.map((step) => ({ base, step, hits }));
 const generated = (counts = counted(9)) => sweepCases(STEPS, counts, BASE_OF_SCENARIO, WHOLE_SWEEP);
@@ -20,7 +21,7 @@ describe('the cases of a sweep', () => {
     for (const step of STEP_NAMES) {
       expect(numbersOf(cases, step, 'kill'), step).toEqual([1, 5, 9]);
       expect(numbersOf(cases, step, 'pause'), step).toEqual([1, 5, 9]);
-      expect(numbersOf(cases, step, 'cut'), step).toEqual(STEPS[step].links.length > 0 ? [1, 5, 9] : []);
+      expect(new Set(numbersOf(cases, step, 'cut')), step).toEqual(new Set(STEPS[step].links.length > 0 ? [1, 5, 9] : []));
     }
     expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
   });
@@ -30,19 +31,22 @@ describe('the cases of a sweep', () => {
     const more: Record<string, Step> = { ...STEPS, [name]: { role: 'relay', links: ['relay-kafka'], scenario: 'hot-sku' } };
     const reached = sweepCases(more, [...counted(4), { base: 'sweep-life', step: name, hits: 4 }], BASE_OF_SCENARIO, WHOLE_SWEEP);
     expect(reached.cases.filter(({ id }) => id.startsWith(name)).map(({ id, base }) => `${base}: ${id}`)).toEqual([
-      `sweep-life: ${name} kill first`, `sweep-life: ${name} pause first`, `sweep-life: ${name} cut first`,
-      `sweep-life: ${name} kill middle`, `sweep-life: ${name} pause middle`, `sweep-life: ${name} cut middle`,
-      `sweep-life: ${name} kill last`, `sweep-life: ${name} pause last`, `sweep-life: ${name} cut last`,
+      `sweep-life: ${name} kill first`, `sweep-life: ${name} pause first`, `sweep-life: ${name} cut first relay-kafka both`,
+      `sweep-life: ${name} kill middle`, `sweep-life: ${name} pause middle`, `sweep-life: ${name} cut middle relay-kafka both`,
+      `sweep-life: ${name} kill last`, `sweep-life: ${name} pause last`, `sweep-life: ${name} cut last relay-kafka both`,
     ]);
     expect(sweepCases(more, counted(4), BASE_OF_SCENARIO, WHOLE_SWEEP).unreached).toEqual([name]);
   });
 
-  test('every link of a step is cut', () => {
-    const { cases } = generated();
+  test.each([1, 2, 9])('every link of a step is cut in every way that it can be, also where the step is hit %d times', (hits) => {
+    const { cases } = generated(counted(hits));
     for (const step of STEP_NAMES) {
-      const cut = cases.flatMap(({ strikes }) => strikes).filter((strike) => strike.step === step && strike.action === 'cut').map(({ link }) => link);
-      expect(new Set(cut), step).toEqual(new Set(STEPS[step].links));
+      const links: Step['links'] = STEPS[step].links;
+      const cut = cases.flatMap(({ strikes }) => strikes).filter((strike) => strike.step === step && strike.action === 'cut').map(({ link, stream }) => `${String(link)} ${String(stream)}`);
+      const ways = links.flatMap((link) => (callAfterStep(step, link) === null ? ['both'] : ['both', 'downstream', 'upstream']).map((stream) => `${link} ${stream}`));
+      expect(new Set(cut), step).toEqual(new Set(ways));
     }
+    expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
   });
 
   test('a step that is reached once or twice has no repeats of the same hit', () => {
@@ -73,13 +77,13 @@ describe('the cases of a sweep', () => {
   });
 
   test('each case is a fault that exists, aimed at the first process of the role', () => {
-    for (const { strikes } of generated().cases) for (const strike of strikes) for (const atOnce of [false, true]) expect(parseFaultOption(faultOf(strike, atOnce)), faultOf(strike, atOnce)).toMatchObject({ ok: true });
+    for (const { strikes } of generated().cases) for (const strike of strikes) expect(parseFaultOption(faultOf(strike)), faultOf(strike)).toMatchObject({ ok: true });
     const [paused] = generated().cases.filter(({ id }) => id === 'relay.after-claim pause first');
     if (paused === undefined) throw new Error('no such case');
     const plan = sweepPlan(baseNamed('sweep-sale'), paused.strikes, { seed: 3, mutant: null, isSecondAttempt: false });
     expect(plan.instances).toContain('relay-2');
-    expect(plan.faults).toEqual(['pause-at-step@step=relay.after-claim,hit=1,instance=1,s=1300ms']);
-    expect(plan.faultPatienceMs).toBeGreaterThan(0);
+    expect(plan.faults).toEqual(['pause-at-step@step=relay.after-claim,hit=1,instance=1,s=3000ms,partner=works']);
+    expect(plan.faultPatienceMs).toBeGreaterThan(TAKE_OVER_MS);
   });
 
   test('strikes are waited for longer than a pause lasts, and than an unpaid order lives', () => {
@@ -106,12 +110,21 @@ describe('the cases of a sweep', () => {
 });
 
 describe('a second attempt', () => {
-  const each: SweepCase = { id: 'x', base: 'sweep-sale', strikes: [{ step: 'relay.after-send', action: 'cut', when: 'last', hit: 9, link: 'relay-kafka', hasPartner: true }] };
+  const each: SweepCase = { id: 'x', base: 'sweep-sale', strikes: [{ step: 'relay.after-send', action: 'cut', when: 'last', hit: 9, link: 'relay-kafka', stream: 'both', instance: 1, hasPartner: false }] };
 
-  test('strikes well within what the first one reached, and alone', () => {
-    expect(nearerStrikes(each, { 'relay.after-send': 7 })).toMatchObject([{ hit: 4, hasPartner: false }]);
-    expect(nearerStrikes(each, { 'relay.after-send': 1 })).toMatchObject([{ hit: 1 }]);
-    expect(nearerStrikes(each, { 'relay.after-send': 30 })).toMatchObject([{ hit: 9 }]);
+  test('strikes well within what the first one reached, and says so', () => {
+    for (const [reached, hit] of [[7, 4], [1, 1], [30, 9]] as const) {
+      const strikes = nearerStrikes(each, { 'relay.after-send': reached });
+      expect(strikes).toMatchObject([{ hit, stream: 'both', link: 'relay-kafka' }]);
+      expect(isNearer(each, strikes)).toBe(hit !== 9);
+    }
+  });
+
+  test('keeps the partner who has to take over, and strikes him where he came first', () => {
+    const paused: SweepCase = { id: 'y', base: 'sweep-sale', strikes: [{ step: 'relay.after-claim', action: 'pause', when: 'first', hit: 1, link: null, stream: null, instance: 1, hasPartner: true }] };
+    expect(nearerStrikes(paused, {})).toMatchObject([{ hit: 1, instance: 2, hasPartner: true }]);
+    expect(nearerStrikes(paused, { 'relay.after-claim': 2 })).toMatchObject([{ hit: 1, instance: 1, hasPartner: true }]);
+    expect(isNearer(paused, nearerStrikes(paused, {}))).toBe(false);
   });
 
   test('has the same arrivals, four times as slowly', () => {

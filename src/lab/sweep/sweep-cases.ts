@@ -4,7 +4,8 @@
  */
 import type { LinkName, RoleName } from '../../domain/roles.js';
 import type { Step, StepName } from '../../domain/steps.js';
-import { SWEEP_ACTIONS, SWEEP_HITS, type StepCount, type SweepAction, type SweepCase, type SweepHit, type SweepStrike } from '../../facts/sweep.js';
+import { SWEEP_ACTIONS, SWEEP_HITS, type StepCount, type SweepAction, type SweepCase, type SweepHit, type SweepStream, type SweepStrike } from '../../facts/sweep.js';
+import { callAfterStep } from '../../faults/call-after-step.js';
 import { faultProblems } from '../plan-file.js';
 import { faultOf } from './sweep-run.js';
 
@@ -48,9 +49,26 @@ function hitNumbers(hits: number, wanted: readonly SweepHit[]): { when: SweepHit
   });
 }
 
-/** Each link of the step in turn over the three hits, so that each is cut at least once. */
-function linkAt(links: readonly LinkName[], when: SweepHit): LinkName | null {
-  return links[SWEEP_HITS.indexOf(when) % links.length] ?? null;
+interface Cut {
+  readonly link: LinkName;
+  readonly stream: SweepStream;
+}
+
+/** Every way to cut at the step: over each of its links the answer of the call that follows and its request, where one follows, and the connection itself. */
+function cutsAt(step: StepName, links: readonly LinkName[]): Cut[] {
+  return links.flatMap((link) => (callAfterStep(step, link) === null ? (['both'] as const) : (['downstream', 'upstream', 'both'] as const)).map((stream) => ({ link, stream })));
+}
+
+type Strike = Omit<SweepStrike, 'step' | 'action'>;
+
+/** Every hit at least once, and of cuts every way at least once: hits and ways go round side by side. */
+function strikesOf(action: SweepAction, hits: readonly { when: SweepHit; hit: number }[], cuts: readonly Cut[], isTakenOver: boolean): Strike[] {
+  if (action !== 'cut') return hits.map(({ when, hit }) => ({ when, hit, link: null, stream: null, instance: 1, hasPartner: action === 'pause' && when === 'first' && isTakenOver }));
+  if (cuts.length === 0) return [];
+  return Array.from({ length: Math.max(hits.length, cuts.length) }).flatMap((_, at) => {
+    const [hit, cut] = [hits[at % hits.length], cuts[at % cuts.length]];
+    return hit === undefined || cut === undefined ? [] : [{ ...hit, ...cut, instance: 1, hasPartner: false }];
+  });
 }
 
 export interface GeneratedSweep {
@@ -70,12 +88,10 @@ export function sweepCases(steps: StepTable, counts: readonly StepCount[], bases
       continue;
     }
     const { links, role } = known;
+    const hits = hitNumbers(count.hits, selection.hits);
     for (const action of selection.actions) {
-      if (action === 'cut' && links.length === 0) continue;
-      for (const { when, hit } of hitNumbers(count.hits, selection.hits)) {
-        const strike: SweepStrike = { step, action, when, hit, link: action === 'cut' ? linkAt(links, when) : null, hasPartner: action === 'pause' && when === 'first' && TAKEN_OVER.has(role) };
-        cases.push({ id: idOf([strike]), base: count.base, strikes: [strike] });
-      }
+      const strikes = strikesOf(action, hits, cutsAt(step, links), TAKEN_OVER.has(role)).map((strike): SweepStrike => ({ step, action, ...strike }));
+      cases.push(...strikes.map((strike) => ({ id: idOf([strike]), base: count.base, strikes: [strike] })));
     }
   }
   // Every step once in each way before any step again: what is wrong with a step mostly shows at its first hit.
@@ -84,7 +100,7 @@ export function sweepCases(steps: StepTable, counts: readonly StepCount[], bases
 }
 
 export function idOf(strikes: readonly SweepStrike[]): string {
-  return strikes.map(({ step, action, when }) => `${step} ${action} ${when}`).join(' + ');
+  return strikes.map(({ step, action, when, link, stream }) => [step, action, when, link, stream].filter((part) => part !== null).join(' ')).join(' + ');
 }
 
 /** A generator of whole numbers below `bound`, the same for the same seed (mulberry32). */
@@ -111,7 +127,7 @@ export function pairCases(singles: readonly SweepCase[], count: number, seed: nu
     const [one, other] = [plain[below(plain.length)], plain[below(plain.length)]];
     if (one === undefined || one.base !== other?.base || one.strikes[0]?.step === other.strikes[0]?.step) continue;
     const strikes = [...one.strikes, ...other.strikes].sort((left, right) => left.step.localeCompare(right.step));
-    if (faultProblems(strikes.map((strike) => faultOf(strike, false))).length > 0) continue;
+    if (faultProblems(strikes.map(faultOf)).length > 0) continue;
     pairs.set(idOf(strikes), { id: idOf(strikes), base: one.base, strikes });
   }
   return [...pairs.values()];

@@ -2,34 +2,27 @@
 import { linkName } from '../../domain/roles.js';
 import { STEPS, type StepName } from '../../domain/steps.js';
 import type { StepCount, SweepCase, SweepStrike } from '../../facts/sweep.js';
-import { callAfterStep } from '../../faults/call-after-step.js';
 import { planRun, type RunPlan } from '../run-plan.js';
 import type { SweepBase } from './sweep-bases.js';
-import { PAUSE_MS } from './sweep-bases.js';
+import { PAUSE_MS, TAKE_OVER_MS } from './sweep-bases.js';
 
-/** What kind of cut: the answer of the next call, its request, or the connection between two calls, in turn over the hits. */
-const STREAM_OF = { first: 'downstream', middle: 'upstream', last: 'both' } as const;
-
-/** `cutsAtOnce`: a cut does not wait for a call that may never follow. */
-export function faultOf(strike: SweepStrike, cutsAtOnce: boolean): string {
-  const { step, action, when, hit, link } = strike;
-  const at = `step=${step},hit=${String(hit)},instance=1`;
+export function faultOf(strike: SweepStrike): string {
+  const { step, action, hit, link, stream, instance, hasPartner } = strike;
+  const at = `step=${step},hit=${String(hit)},instance=${String(instance)}`;
   switch (action) {
     case 'kill':
       return `kill-role@${at}`;
     case 'pause':
-      return `pause-at-step@${at},s=${String(PAUSE_MS)}ms`;
-    case 'cut': {
-      const over = link ?? linkName(STEPS[step].role, 'postgres');
-      return `cut-at-step@${at},link=${over},stream=${cutsAtOnce || callAfterStep(step, over) === null ? 'both' : STREAM_OF[when]}`;
-    }
+      return hasPartner ? `pause-at-step@${at},s=${String(TAKE_OVER_MS)}ms,partner=works` : `pause-at-step@${at},s=${String(PAUSE_MS)}ms`;
+    case 'cut':
+      return `cut-at-step@${at},link=${link ?? linkName(STEPS[step].role, 'postgres')},stream=${stream ?? 'both'}`;
   }
 }
 
 export interface SweepRunOptions {
   readonly seed: number;
   readonly mutant: string | null;
-  /** A cut does not wait for a call that may never follow, and the same arrivals come four times as slowly: on a busy host a role may take the whole storm to come back. */
+  /** The same arrivals come four times as slowly: on a busy host a role may take the whole storm to come back. */
   readonly isSecondAttempt: boolean;
 }
 
@@ -38,19 +31,31 @@ const SLOWER = 4;
 export function sweepPlan(base: SweepBase, strikes: readonly SweepStrike[], { seed, mutant, isSecondAttempt }: SweepRunOptions): RunPlan {
   const roles = { ...base.scenario.roles };
   for (const { step, hasPartner } of strikes) if (hasPartner) roles[STEPS[step].role] = 2;
-  const scenario = { ...base.scenario, roles, faults: [...base.scenario.faults, ...strikes.map((strike) => faultOf(strike, isSecondAttempt))] };
+  const scenario = { ...base.scenario, roles, faults: [...base.scenario.faults, ...strikes.map(faultOf)] };
   const { ratePerSecond, durationMs } = scenario.load;
   const pace = isSecondAttempt ? { rate: ratePerSecond / SLOWER, duration: durationMs * SLOWER } : {};
   const plan = planRun(scenario, { seed, consumer: 'single', ...pace }, mutant);
-  return { ...plan, faultPatienceMs: base.patienceMs };
+  return { ...plan, faultPatienceMs: base.patienceMs + (strikes.some(({ hasPartner }) => hasPartner) ? TAKE_OVER_MS - PAUSE_MS : 0) };
 }
 
 /** How much of what one run has reached the next is sure to reach: how work falls into batches differs from run to run. */
 const SURE_SHARE = 2 / 3;
 
-/** The same strikes where a run that goes about as the failed attempt must come by, and without partners that may have got there first. */
+/**
+ * The same strikes where a run that goes about as the failed attempt must come by: at an earlier hit, or, where the partner took the work before the victim had
+ * any, at the partner. What is lost, and that somebody takes over, stays.
+ */
 export function nearerStrikes(each: SweepCase, reached: Readonly<Partial<Record<StepName, number>>>): SweepStrike[] {
-  return each.strikes.map((strike) => ({ ...strike, hit: Math.max(1, Math.min(strike.hit, Math.floor((reached[strike.step] ?? strike.hit) * SURE_SHARE))), hasPartner: false }));
+  return each.strikes.map((strike) => {
+    const hits = reached[strike.step] ?? 0;
+    if (strike.hasPartner && hits === 0) return { ...strike, instance: strike.instance === 1 ? 2 : 1 };
+    return { ...strike, hit: Math.max(1, Math.min(strike.hit, Math.floor((hits === 0 ? strike.hit : hits) * SURE_SHARE))) };
+  });
+}
+
+/** A strike of the second attempt came at another hit than the case asks for. */
+export function isNearer(each: SweepCase, strikes: readonly SweepStrike[]): boolean {
+  return strikes.some(({ hit }, at) => hit !== each.strikes[at]?.hit);
 }
 
 /** The lower of two counts of each step, so that a hit that only one of two runs had is not struck at. */

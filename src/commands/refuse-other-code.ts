@@ -1,0 +1,10 @@
+/** A resume puts new results beside old ones: both have to be of one system. */
+import { LabError } from '../facts/lab-error.js';
+import { codeDigest } from '../lab/provenance.js';
+
+/** `begunWith`: what the plan in the folder says. LabError USAGE where the code that runs now is not the code that it was begun with. */
+export function refuseOtherCode(what: string, begunWith: { readonly gitSha: string | null; readonly codeDigest: string | null }, now: string | null = codeDigest()): void {
+  if (begunWith.codeDigest === now) return;
+  const at = begunWith.gitSha === null ? '' : `, or check out ${begunWith.gitSha}, build and go on`;
+  throw new LabError('USAGE', `${what} was begun with other code (${String(begunWith.codeDigest)}) than runs now (${String(now)}): its results would be of two systems`, `start anew without --resume${at}`);
+}
