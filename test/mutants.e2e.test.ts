@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { KillMatrix } from '../src/facts/kill-matrix.js';
-import { freshFolder, lab, nothingLeftWithin, REPOSITORY, snapshot, type Snapshot } from './support/lab-process.js';
+import { freshFolder, lab, nothingLeftWithin, REPOSITORY, snapshot, startLab, type Snapshot } from './support/lab-process.js';
 
 let before: Snapshot;
 beforeEach(() => {
@@ -16,8 +16,14 @@ afterEach(async () => {
   expect(await nothingLeftWithin(before, 5_000)).toEqual([]);
 });
 
-it('kills a few mutants by the judges they name, and weighs the same runs again without one of them', async () => {
-  const finished = await lab('mutants', '--reduced', '--json', '--report-dir', freshFolder('matrix'));
+it('kills a few mutants by the judges they name, also when it was broken off, and weighs the same runs again without one of them', async () => {
+  const broken = startLab(['mutants', '--reduced', '--report-dir', freshFolder('matrix')]);
+  await broken.says(/1\/\d+ /);
+  broken.child.kill('SIGINT');
+  expect((await broken.done).code).toBe(105);
+  const folder = /next: seckill-lab mutants --resume (\S+)$/m.exec(broken.stderr())?.[1] ?? '';
+
+  const finished = await lab('mutants', '--resume', folder, '--json');
   const matrix = JSON.parse(finished.stdout) as KillMatrix;
   expect([finished.code, matrix.problems]).toEqual([0, []]);
   expect(matrix.mutants.map(({ end }) => end)).toEqual(matrix.mutants.map(() => 'killed'));
@@ -26,7 +32,6 @@ it('kills a few mutants by the judges they name, and weighs the same runs again 
   expect([validate(matrix), validate.errors]).toEqual([true, null]);
 
   // Nothing is run again: the saved runs are weighed as if that judge did not exist.
-  const folder = /report (\S+)$/m.exec(finished.stderr)?.[1] ?? '';
   const again = await lab('mutants', '--resume', folder, '--without-judge', 'one-order-per-user', '--json');
   const without = JSON.parse(again.stdout) as KillMatrix;
   expect(again.code).toBe(1);

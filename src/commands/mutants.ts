@@ -6,7 +6,6 @@
  */
 import { ExitCode } from '../exit-codes.js';
 import type { MatrixRun } from '../facts/kill-matrix.js';
-import { abortError } from '../lab/abort.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
 import { codeDigest, gitState } from '../lab/provenance.js';
 import { killMatrix } from '../lab/mutants/kill-matrix.js';
@@ -17,6 +16,7 @@ import type { Mutant } from '../mutants/mutant.js';
 import { MUTANTS, REDUCED_MUTANTS } from '../mutants/registry.js';
 import { createMatrixFolder, openMatrixFolder, type MatrixFolderOnDisk, type MatrixPlan } from '../report/matrix-folder.js';
 import { matrixInMarkdown } from '../report/matrix-markdown.js';
+import { brokenOff } from './broken-off.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
 import { refuseOtherCode } from './refuse-other-code.js';
@@ -91,7 +91,7 @@ async function runAll({ folder, options, runs }: Begun, tasks: readonly MatrixTa
           io.stderr(`  ${String(done).padStart(String(of).length)}/${String(of)}  ${lineOf(run)}\n`);
         },
       });
-      if (abort.signal.aborted) throw abort.signal.reason instanceof Error ? abort.signal.reason : abortError();
+      if (abort.signal.aborted) throw brokenOff('mutants', folder.directory);
       return [...runs, ...made];
     } finally {
       await warm.stop();

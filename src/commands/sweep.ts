@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 
 import { ExitCode } from '../exit-codes.js';
-import { LabError } from '../facts/lab-error.js';
 import type { SweepHead, SweepRow, SweepStore } from '../facts/sweep.js';
 import { throwIfAborted } from '../lab/abort.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
@@ -12,6 +11,7 @@ import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
 import { createSweepFolder, readSweepFolder, SWEEP_CASES_FOLDER, SWEEP_LOGS_FOLDER } from '../report/sweep-folder.js';
 import { sweepOutcome, sweepTable } from '../report/sweep-table.js';
+import { brokenOff } from './broken-off.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
 import { refuseOtherCode } from './refuse-other-code.js';
@@ -88,13 +88,9 @@ export async function runSweep(raw: Readonly<Record<string, unknown>>, argv: rea
     const table = sweepTable(head, rows);
     await store.saveTable(table);
     io.stdout(raw['json'] === true ? `${JSON.stringify({ head, rows }, null, 2)}\n` : table);
-    if (abort.signal.aborted) throw broken(store);
+    if (abort.signal.aborted) throw brokenOff('sweep', store.directory);
     return EXIT_OF[sweepOutcome(head, rows)];
   } finally {
     stopListening();
   }
-}
-
-function broken(store: SweepStore): LabError {
-  return new LabError('ABORTED', 'aborted by the user; the cases under way were healed and torn down', `seckill-lab sweep --resume ${store.directory}`);
 }
