@@ -36,7 +36,7 @@ export function figuresOf(verdict: Pick<RunVerdict, 'outcome' | 'headline' | 'se
   const level = serviceLevels.find(({ name }) => name === 'order-within-3s');
   const delays = figures.reservationToOrder;
   if (figures.orders !== UNITS || typeof level?.measured !== 'number' || delays === null) throw new Error(`${String(figures.orders)} orders instead of ${String(UNITS)}: ${headline}`);
-  return [100 * level.measured, delays.p999Us / 1_000, delays.maxUs / 1_000];
+  return [100 * level.measured, (delays.p999Us ?? NaN) / 1_000, (delays.maxUs ?? NaN) / 1_000];
 }
 
 async function measure(stack: RunningStack, round: number): Promise<readonly number[]> {

@@ -19,7 +19,7 @@ it('wrk: takes the rate only when every answer was a refusal and no socket faile
 });
 
 it('end-to-end: no figures of a run that proves nothing, or sold something else', () => {
-  const figures = { orders: 10_000, reservationToOrder: { count: 10_000, p50Us: 1, p99Us: 1, p999Us: 2_000, maxUs: 3_000 } } as RunFigures;
+  const figures = { orders: 10_000, reservationToOrder: { count: 10_000, never: 0, p50Us: 1, p99Us: 1, p999Us: 2_000, maxUs: 3_000 } } as RunFigures;
   const level = { name: 'order-within-3s', outcome: 'met', measured: 0.9995, bound: 0.999, unit: 'share', note: '' } as const;
   const verdict = { outcome: 'green', headline: 'x', serviceLevels: [level], figures } as const;
   expect(figuresOf(verdict)).toEqual([99.95, 2, 3]);

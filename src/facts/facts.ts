@@ -86,8 +86,8 @@ export interface ShownSpec {
 }
 
 export interface ServiceLevelSpec {
-  readonly name: 'api-p99' | 'winners-p99' | 'order-within-3s' | 'recovery-time' | 'drained';
-  /** api-p99, winners-p99, recovery-time: milliseconds. order-within-3s: least share of orders, 0…1. drained: milliseconds. */
+  readonly name: 'api-p99' | 'winners-p99' | 'decided' | 'order-within-3s' | 'recovery-time' | 'drained';
+  /** api-p99, winners-p99, recovery-time: milliseconds. order-within-3s: least share of orders, 0…1. decided: least share of arrivals, 0…1. drained: milliseconds. */
   readonly bound: number;
 }
 

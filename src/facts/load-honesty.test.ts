@@ -28,6 +28,12 @@ describe('the honesty of a load', () => {
     expect(judgeLoad({ ...honest, latenessP99Us: 9e9 }, null).outcome).toBe('valid');
   });
 
+  it('asks for the punctuality that the load itself asks for, claimed latency or not', () => {
+    expect(judgeLoad({ ...honest, latenessP99Us: 25_000 }, null, 25_000).outcome).toBe('valid');
+    expect(judgeLoad({ ...honest, latenessP99Us: 25_001 }, null, 25_000)).toMatchObject({ outcome: 'void', reasons: [expect.stringContaining('25.0 ms that this load allows')] });
+    expect(judgeLoad({ ...honest, latenessP99Us: 25_001 }, 1e9, 25_000).outcome).toBe('void');
+  });
+
   it('measures counts and lateness from the rows', () => {
     const columns = emptyColumns(5);
     const outcomes = ['answered', 'answered', 'not-sent', 'dropped', 'indeterminate'] as const;

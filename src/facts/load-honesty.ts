@@ -61,9 +61,10 @@ function ms(us: number): string {
 
 /**
  * `void` iff less than 99.9 % of the schedule was issued, nothing was answered, or lateness p99 is above a quarter of the latency bound claimed
- * (`latencyBoundUs`; null: the run claims none, then lateness alone voids nothing). `unknown` without the generator's facts.
+ * (`latencyBoundUs`; null: the run claims none) or above the bound that the load has itself (`latenessBoundUs`; null: it has none). Without either, lateness
+ * voids nothing: arrivals that all go out in the end, seconds late, are then as good as any. `unknown` without the generator's facts.
  */
-export function judgeLoad(generator: GeneratorFacts | null, latencyBoundUs: number | null): LoadVerdict {
+export function judgeLoad(generator: GeneratorFacts | null, latencyBoundUs: number | null, latenessBoundUs: number | null = null): LoadVerdict {
   if (generator === null) return { outcome: 'unknown', reasons: ['the generator left no account of the storm'], generator: null };
   const reasons: string[] = [];
   const { scheduled, issued, answered, latenessP99Us } = generator;
@@ -74,6 +75,9 @@ export function judgeLoad(generator: GeneratorFacts | null, latencyBoundUs: numb
   if (answered === 0) reasons.push('not one request was answered');
   if (latencyBoundUs !== null && latenessP99Us > latencyBoundUs * MOST_LATENESS_OF_BOUND) {
     reasons.push(`generator saturated: lateness p99 ${ms(latenessP99Us)} is above a quarter of the latency bound of ${ms(latencyBoundUs)}`);
+  }
+  if (latenessBoundUs !== null && latenessP99Us > latenessBoundUs) {
+    reasons.push(`generator saturated: lateness p99 ${ms(latenessP99Us)} is above the ${ms(latenessBoundUs)} that this load allows`);
   }
   return { outcome: reasons.length === 0 ? 'valid' : 'void', reasons, generator };
 }

@@ -126,6 +126,8 @@ export interface LoadSpec {
   readonly skuId: SkuId;
   /** A request without an answer after this is indeterminate. */
   readonly requestTimeoutMs: number;
+  /** The load is another one when more than 1 % of its arrivals are issued later than this. For loads that promise no latency and so have none of their own to be late against. */
+  readonly latenessBoundMs?: number;
   /** Sockets per generator; one request, or one batch, in flight each. */
   readonly connections: number;
   /** Accepted and indeterminate requests poll their Location this often until they hear a final state, and once after settling. */

@@ -40,10 +40,15 @@ export function outcomeInWords(outcome: RunOutcome): string {
   return OUTCOMES[outcome];
 }
 
-/** `12.3 ms of 250 ms`, `99.95 % of 99.00 %`. */
-export function serviceLevelInWords(level: ServiceLevelVerdict): string {
+/** All invariants hold and the load was honest. The speed of a run that oversold, or that was never really offered, is not a result, and a figure once printed gets quoted. */
+function speedIsTold(outcome: RunOutcome): boolean {
+  return outcome === 'green' || outcome === 'service-level-missed';
+}
+
+/** A service level of a run: what was measured against what was promised, `12.3 ms, promised ≤ 250 ms`, `99.95 %, promised ≥ 99.00 %`; `–` for what is not told. */
+export function serviceLevelInWords({ outcome }: Pick<RunVerdict, 'outcome'>, level: ServiceLevelVerdict): string {
   const write = level.unit === 'ms' ? millisecondsInWords : (share: number | null): string => (share === null ? '–' : shareInWords(share));
-  return `${write(level.measured)}, promised ${level.unit === 'ms' ? '≤' : '≥'} ${write(level.bound)}`;
+  return `${write(speedIsTold(outcome) ? level.measured : null)}, promised ${level.unit === 'ms' ? '≤' : '≥'} ${write(level.bound)}`;
 }
 
 /** `1,012 of at least 1,000`, `0 of at most 5`. */
@@ -53,8 +58,9 @@ export function shownInWords({ seen, atLeast, atMost }: ShownVerdict): string {
 }
 
 export function latenciesInWords(latencies: Latencies): string {
-  const { p50Us, p99Us, p999Us, maxUs, count } = latencies;
-  return `p50 ${microsecondsInWords(p50Us)} · p99 ${microsecondsInWords(p99Us)} · p99.9 ${microsecondsInWords(p999Us)} · max ${microsecondsInWords(maxUs)} (${countInWords(count)})`;
+  const { p50Us, p99Us, p999Us, maxUs, count, never } = latencies;
+  const write = (us: number | null): string => (us === null ? 'never' : microsecondsInWords(us));
+  return `p50 ${write(p50Us)} · p99 ${write(p99Us)} · p99.9 ${write(p999Us)} · max ${write(maxUs)} (${countInWords(count)}${never === 0 ? '' : `, ${countInWords(never)} of them never`})`;
 }
 
 const TRANSPORTS: Readonly<Record<Exclude<RunFigures['transport'], 'http'>, string>> = {
@@ -126,12 +132,9 @@ export function funnelCaveat({ funnel }: RunFigures): string | null {
   return `Started again meanwhile: ${funnel.restarted.join(', ')}. Counts begin at zero with each start, so what came before is missing.`;
 }
 
-/**
- * Label and value of each speed. Empty unless all invariants hold and the load was honest: the speed of a run that oversold, or that was
- * never really offered, is not a result, and a figure once printed gets quoted.
- */
+/** Label and value of each speed; empty where no speed is told. */
 export function speedsInWords(verdict: RunVerdict): readonly (readonly [string, string])[] {
-  if (verdict.outcome !== 'green' && verdict.outcome !== 'service-level-missed') return [];
+  if (!speedIsTold(verdict.outcome)) return [];
   const { latencyFromIntended, winnersLatency, reservationToOrder, recoveryMs, cost } = verdict.figures;
   const rows: (readonly [string, string])[] = [];
   if (latencyFromIntended !== null) rows.push(['answer, from the intended time', latenciesInWords(latencyFromIntended)]);

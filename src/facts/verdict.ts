@@ -66,12 +66,15 @@ export interface LoadVerdict {
   readonly generator: GeneratorFacts | null;
 }
 
+/** What never came is slower than all that did. A percentile that falls on it is null: left out, it would make a system look faster the more it drops. */
 export interface Latencies {
+  /** Everything that was waited for, whether it came or not. */
   readonly count: number;
-  readonly p50Us: number;
-  readonly p99Us: number;
-  readonly p999Us: number;
-  readonly maxUs: number;
+  readonly never: number;
+  readonly p50Us: number | null;
+  readonly p99Us: number | null;
+  readonly p999Us: number | null;
+  readonly maxUs: number | null;
 }
 
 /** What one layer of the gateways' admission funnel did with the requests that reached it, summed over the gateways. */
@@ -136,7 +139,7 @@ export interface RunFigures {
 export type RunOutcome = 'green' | 'violated' | 'unknown' | 'void' | 'service-level-missed';
 
 export interface RunVerdict {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly run: { readonly id: string; readonly scenario: string; readonly seed: number; readonly startedAt: string; readonly directory: string };
   readonly outcome: RunOutcome;
   readonly exitCode: number;

@@ -7,13 +7,12 @@
  * A user is eligible when a well-formed request of his was decided (200, 202, 409 or 410). Bots, and users who only heard 403, 429 (also for a limit on
  * what they hold) or 5xx, or nothing at all, are left out: the least number that the unknowns allow. In a void run the load was another one than claimed, so nothing is judged.
  */
-import { judgeLoad } from '../facts/load-honesty.js';
 import { ARRIVAL_KINDS, BOT_KINDS } from '../facts/load-spec.js';
 import { wallToMonoUs } from '../facts/timeline.js';
 import { userIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES } from '../facts/history.js';
-import { claimedLatencyUs } from './claimed-latency.js';
+import { claimedLoad } from './claimed-load.js';
 import { planOf, postgresOf, redisByReservation, reservationsInDeadLetters } from './indexes.js';
 import type { Invariant } from './invariant.js';
 import { falseRefusals } from './false-refusals.js';
@@ -30,7 +29,7 @@ export const noUndersell: Invariant = {
   judge(facts) {
     const tally = tallyFor(noUndersell, facts);
     if (facts.history.present) {
-      const load = judgeLoad(facts.history.value.generator, claimedLatencyUs(facts));
+      const load = claimedLoad(facts);
       if (load.outcome === 'void') return { ...tally.verdict(), outcome: 'not-judged', note: `the load was void: ${load.reasons.join('; ')}` };
       if (facts.postgres.present) judgeSales(facts, tally);
       judgeRefusals(facts, tally);

@@ -4,11 +4,12 @@ import type { Facts } from '../facts/facts.js';
 import { ARRIVAL_OUTCOMES, type HistoryFacts } from '../facts/history.js';
 import { percentileOf } from '../facts/load-honesty.js';
 import type { InvariantVerdict, Latencies, RunFigures } from '../facts/verdict.js';
-import { acceptancesByRequest, acceptancesOf } from './acceptances.js';
+import { acceptancesByRequest } from './acceptances.js';
 import { costFigures } from './cost-figures.js';
 import { funnelFigures } from './funnel-figures.js';
 import { deadLetterPlaces } from './indexes.js';
 import { reservationToCommit } from './order-delays.js';
+import { winnersOf } from './winners.js';
 
 const ANSWERED = ARRIVAL_OUTCOMES.indexOf('answered');
 const ACCEPTING: ReadonlySet<string> = new Set(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'ORDERED', 'REJECTED', 'RELEASED']);
@@ -38,7 +39,7 @@ export function runFigures(facts: Facts, invariants: readonly InvariantVerdict[]
     funnel,
     cost: costFigures(facts, funnel),
     latencyFromIntended: history === null ? null : latenciesOf(answerLatencies(history)),
-    winnersLatency: history === null ? null : latenciesOf(winnersLatencies(facts, history)),
+    winnersLatency: history === null ? null : latenciesOf(Float64Array.from(winnersOf(facts), (winner) => winner.waitedUs)),
     reservationToOrder: delays.length === 0 ? null : latenciesOf(Float64Array.from(delays, (delay) => delay.delayUs)),
     recoveryMs: settle?.drainedUs == null ? null : Math.max(0, (settle.drainedUs - settle.healedUs) / 1000),
     // One lost reservation is excused by several judges: it was lost once.
@@ -75,33 +76,25 @@ function countsByCode(history: HistoryFacts): Readonly<Record<string, number>> {
   return counts;
 }
 
+/** Of every arrival, whatever became of it. */
 function answerLatencies(history: HistoryFacts): Float64Array {
   const { columns } = history;
   const latencies = new Float64Array(columns.length);
-  let count = 0;
   for (let index = 0; index < columns.length; index += 1) {
-    if (columns.outcome[index] !== ANSWERED) continue;
-    latencies[count] = (columns.answeredUs[index] ?? 0) - (columns.intendedUs[index] ?? 0);
-    count += 1;
+    const answered = columns.outcome[index] === ANSWERED;
+    latencies[index] = answered ? (columns.answeredUs[index] ?? 0) - (columns.intendedUs[index] ?? 0) : Infinity;
   }
-  return latencies.subarray(0, count);
-}
-
-/** Of each accepted request the first answer that said so, from its own intended time. */
-function winnersLatencies(facts: Facts, history: HistoryFacts): Float64Array {
-  const seen = new Set<number>();
-  const latencies: number[] = [];
-  for (const told of acceptancesOf(facts)) {
-    if (told.kind !== 'first-answer' || seen.has(told.request)) continue;
-    seen.add(told.request);
-    latencies.push(told.answeredUs - (history.columns.intendedUs[told.arrival] ?? NaN));
-  }
-  return Float64Array.from(latencies);
+  return latencies;
 }
 
 /** Sorts in place. Null when there is nothing to measure. */
 function latenciesOf(values: Float64Array): Latencies | null {
   if (values.length === 0) return null;
   values.sort();
-  return { count: values.length, p50Us: percentileOf(values, 0.5), p99Us: percentileOf(values, 0.99), p999Us: percentileOf(values, 0.999), maxUs: values.at(-1) ?? 0 };
+  const came = values.indexOf(Infinity);
+  const at = (share: number): number | null => {
+    const value = percentileOf(values, share);
+    return Number.isFinite(value) ? value : null;
+  };
+  return { count: values.length, never: came === -1 ? 0 : values.length - came, p50Us: at(0.5), p99Us: at(0.99), p999Us: at(0.999), maxUs: at(1) };
 }

@@ -92,6 +92,35 @@ describe('the verdict of a run', () => {
     expect(verdict.invariants.find((judged) => judged.name === 'no-undersell')?.outcome).toBe('not-judged');
   });
 
+  it('is void when the load went out later than it allows, though nobody promises a latency', () => {
+    const late = (latenessBoundMs: number | null) => (draft: Draft): void => {
+      draft.run.serviceLevels = [];
+      if (latenessBoundMs !== null) Object.assign(draft.run.load, { latenessBoundMs });
+      draft.history.generator.latenessP99Us = 4_300_000;
+    };
+    expect(after(late(null)).outcome).toBe('green');
+    expect(after(late(25))).toMatchObject({ outcome: 'void', exitCode: 3 });
+    expect(after(late(25)).invariants.find((judged) => judged.name === 'no-undersell')?.outcome).toBe('not-judged');
+  });
+
+  it.each([['violated', violate], ['unknown', doubt]] as const)('keeps no promise about speed when it is %s, and tells none', (outcome, edit) => {
+    const verdict = after((draft) => { edit(draft); miss(draft); });
+    expect(verdict.outcome).toBe(outcome);
+    expect(verdict.serviceLevels.map((level) => level.outcome)).toEqual(['not-judged', 'not-judged', 'not-judged', 'not-judged', 'missed']);
+    expect(verdict.serviceLevels.map((level) => level.measured)).toEqual([null, null, null, null, null]);
+  });
+
+  it('counts those who never heard as slower than all others, among all and among the winners', () => {
+    const silent = judge(edited(handWrittenFacts({ arrivals: 200, stock: 50 }), (draft) => {
+      const { columns, tellings } = draft.history;
+      columns.outcome.fill(3, 0, 10);
+      draft.history.tellings = tellings.filter((telling) => telling.arrival !== 0);
+    }));
+    expect(silent.figures.latencyFromIntended).toMatchObject({ count: 200, never: 10, p50Us: 5_100, p99Us: null, maxUs: null });
+    // Nine of the ten heard of it when they asked at the end.
+    expect(silent.figures.winnersLatency).toMatchObject({ count: 50, never: 1, p50Us: 5_100, p99Us: null });
+  });
+
   it('is unknown when no request was ever answered, for all that nothing bad was found', () => {
     const refused = edited(handWrittenFacts({ limitedShare: 1 }), (draft) => { draft.history.columns.outcome.fill(1); draft.history.generator.answered = 0; });
     expect(judge(refused)).toMatchObject({ outcome: 'unknown', exitCode: 2 });

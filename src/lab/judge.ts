@@ -5,9 +5,8 @@
 import { ExitCode, firstThatApplies, type ExitCodeName } from '../exit-codes.js';
 import type { Facts } from '../facts/facts.js';
 import type { FaultRecord } from '../facts/fault-record.js';
-import { judgeLoad } from '../facts/load-honesty.js';
 import type { InvariantVerdict, LoadVerdict, RunFigures, RunOutcome, RunVerdict, ServiceLevelVerdict, ShownVerdict } from '../facts/verdict.js';
-import { claimedLatencyUs } from '../invariants/claimed-latency.js';
+import { claimedLoad } from '../invariants/claimed-load.js';
 import type { Invariant } from '../invariants/invariant.js';
 import { invariantNamed } from '../invariants/registry.js';
 import { runFigures } from '../invariants/run-figures.js';
@@ -27,20 +26,26 @@ export interface JudgedRun {
 /** Never throws: a judge that does is `unknown`. */
 export function judgeFacts(facts: Facts, run: JudgedRun, findInvariant: (name: string) => Invariant | null = invariantNamed): RunVerdict {
   const invariants = facts.run.invariants.map((name) => judgeInvariant(facts, name, findInvariant(name)));
-  const load = judgeLoad(facts.history.present ? facts.history.value.generator : null, claimedLatencyUs(facts));
+  const load = claimedLoad(facts);
   const serviceLevels = judgeServiceLevels(facts, load);
   const faults = facts.faults.present ? facts.faults.value : [];
   const figures = safely(() => runFigures(facts, invariants), noFigures(facts));
   const shown = facts.run.shows.map((spec) => judgeShown(facts, spec, figures));
   const outcome = outcomeOf(facts, { invariants, serviceLevels, shown, load, faults });
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     run: { id: run.id, scenario: facts.run.scenario, seed: facts.run.load.seed, startedAt: run.startedAt, directory: run.directory },
     outcome: outcome.outcome,
     exitCode: ExitCode[EXIT_OF[outcome.outcome]],
     headline: headlineOf(outcome, invariants, figures),
-    invariants, serviceLevels, shown, load, faults, figures,
+    invariants, serviceLevels: serviceLevels.map((level) => heldBack(level, outcome.outcome)), shown, load, faults, figures,
   };
+}
+
+/** A run that is violated, or of which nobody can say that it is not, keeps no promise about speed, and what it came to is told to nobody. What it missed it missed. */
+function heldBack(level: ServiceLevelVerdict, outcome: RunOutcome): ServiceLevelVerdict {
+  if (outcome !== 'violated' && outcome !== 'unknown') return level;
+  return level.outcome === 'met' ? { ...level, outcome: 'not-judged', measured: null, note: `the run is ${outcome}` } : { ...level, measured: null };
 }
 
 function judgeInvariant(facts: Facts, name: string, invariant: Invariant | null): InvariantVerdict {

@@ -38,9 +38,9 @@ function invariantCase(judge: InvariantVerdict): TestCase {
   }
 }
 
-function serviceLevelCase(level: ServiceLevelVerdict): TestCase {
+function serviceLevelCase(verdict: RunVerdict, level: ServiceLevelVerdict): TestCase {
   const result = ({ met: 'passed', missed: 'failure', unknown: 'error', 'not-judged': 'skipped' } as const)[level.outcome];
-  return { name: level.name, result, message: `${serviceLevelInWords(level)}. ${level.note}`, details: '' };
+  return { name: level.name, result, message: `${serviceLevelInWords(verdict, level)}. ${level.note}`, details: '' };
 }
 
 function shownCase(shown: ShownVerdict): TestCase {
@@ -80,7 +80,7 @@ export function junitOf(verdict: RunVerdict): string {
   const { scenario, startedAt, id } = verdict.run;
   const suites: readonly (readonly [string, readonly TestCase[]])[] = [
     [`${scenario}.invariants`, verdict.invariants.map(invariantCase)],
-    [`${scenario}.service-levels`, verdict.serviceLevels.map(serviceLevelCase)],
+    [`${scenario}.service-levels`, verdict.serviceLevels.map((level) => serviceLevelCase(verdict, level))],
     [`${scenario}.shown`, verdict.shown.map(shownCase)],
     [`${scenario}.faults`, verdict.faults.map(faultCase)],
     [`${scenario}.load`, [loadCase(verdict.load)]],

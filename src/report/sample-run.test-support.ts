@@ -118,10 +118,10 @@ export function sampleInvariant(name: string, outcome: InvariantVerdict['outcome
   return { name, outcome, checked: 1_000, violations: violated ? 2 : 0, first: violated ? SAMPLE_WITNESS : null, worst: violated ? SAMPLE_WITNESS : null, note: `${name} ${outcome}`, excused: 0 };
 }
 
-const latencies = { count: 19_990, p50Us: 870, p99Us: 12_300, p999Us: 45_600, maxUs: 1_234_567 };
+const latencies = { count: 19_990, never: 0, p50Us: 870, p99Us: 12_300, p999Us: 45_600, maxUs: 1_234_567 };
 
 export const SAMPLE_VERDICT: RunVerdict = {
-  schemaVersion: 1,
+  schemaVersion: 2,
   run: { id: 'hot-sku/20260102T030405Z-42', scenario: 'hot-sku', seed: 42, startedAt: '2026-01-02T03:04:05.000Z', directory: 'reports/hot-sku/20260102T030405Z-42' },
   outcome: 'green', exitCode: 0, headline: 'All 2 invariants hold: 1,000 of 1,000 units sold.',
   invariants: [sampleInvariant('no-oversell', 'holds'), sampleInvariant('no-undersell', 'not-judged')],
@@ -149,6 +149,7 @@ export const SAMPLE_VERDICT: RunVerdict = {
 export const SAMPLE_VIOLATED: RunVerdict = {
   ...SAMPLE_VERDICT, outcome: 'violated', exitCode: 1, headline: 'no-oversell is violated: 2 of 1,000.',
   invariants: [sampleInvariant('stable-message-id', 'unknown'), sampleInvariant('no-oversell', 'violated')],
+  serviceLevels: SAMPLE_VERDICT.serviceLevels.map((level) => ({ ...level, outcome: 'not-judged', measured: null, note: 'the run is violated' })),
   faults: [{ ...SAMPLE_FAULT, proof: 'not-landed', healed: false }],
   load: { outcome: 'void', reasons: ['generator saturated'], generator: null },
 };

@@ -73,7 +73,7 @@ export function summaryOf(verdict: RunVerdict): string {
     '## Invariants', '', ...table(['invariant', 'outcome', 'checked', 'violations', 'note'], judges),
   ];
   if (verdict.serviceLevels.length > 0) {
-    const rows = verdict.serviceLevels.map((level) => [level.name, level.outcome, serviceLevelInWords(level), level.note]);
+    const rows = verdict.serviceLevels.map((level) => [level.name, level.outcome, serviceLevelInWords(verdict, level), level.note]);
     lines.push('## Service levels', '', ...table(['service level', 'outcome', 'measured', 'note'], rows));
   }
   if (verdict.shown.length > 0) {

@@ -38,7 +38,7 @@ describe('schema/verdict.schema.json', () => {
 
   it.each<[string, object]>([
     ['an unknown field', { ...SAMPLE_VERDICT, extra: 1 }],
-    ['another version', { ...SAMPLE_VERDICT, schemaVersion: 2 }],
+    ['another version', { ...SAMPLE_VERDICT, schemaVersion: 1 }],
     ['an outcome that does not exist', { ...SAMPLE_VERDICT, outcome: 'fine' }],
     ['exit code 255', { ...SAMPLE_VERDICT, exitCode: 255 }],
     ['a violated judge without a violation', { ...SAMPLE_VERDICT, invariants: [{ ...sampleInvariant('a', 'violated'), violations: 0 }] }],
@@ -86,7 +86,7 @@ describe('junit.xml', () => {
     expect(names.filter((name) => name === 'failure')).toHaveLength(1);
     // The unknown judge, the fault that did not land, the void load.
     expect(names.filter((name) => name === 'error')).toHaveLength(3);
-    expect(xml).toContain('<testsuites name="seckill-lab hot-sku/20260102T030405Z-42" tests="7" failures="1" errors="3" skipped="0" time="0">');
+    expect(xml).toContain('<testsuites name="seckill-lab hot-sku/20260102T030405Z-42" tests="7" failures="1" errors="3" skipped="2" time="0">');
     expect(xml).toContain('two orders hold one unit &lt;&amp;&quot;]]&gt;');
   });
 
@@ -113,6 +113,15 @@ describe('summary.md', () => {
     expect(summary).toMatchSnapshot();
     expect(summary.indexOf('## Witness against no-oversell')).toBeLessThan(summary.indexOf('## Figures'));
     expect(summary).not.toContain('p99.9');
+  });
+
+  it.each(['violated', 'unknown', 'void'] as const)('tells what was promised and not what was measured, whatever stands in the verdict of a run that is %s', (outcome) => {
+    for (const text of [summaryOf({ ...SAMPLE_VERDICT, outcome }), junitOf({ ...SAMPLE_VERDICT, outcome })]) {
+      expect(text).toContain('–, promised ≤ 500.0 ms');
+      expect(text).toContain('–, promised ≥ 99.00 %');
+      // What SAMPLE_VERDICT measured, and its latencies.
+      expect(text).not.toMatch(/12\.3 ms|99\.95 %|870 µs|45\.6 ms|1\.23 s|850\.0 ms/);
+    }
   });
 
   it('tells no speed of a run that is void or unknown', () => {

@@ -13,7 +13,7 @@ export interface Scenario {
   /** One sentence: what is shown if it is green. */
   readonly claim: string;
   readonly stock: number;
-  readonly load: Pick<LoadSpec, 'ratePerSecond' | 'durationMs' | 'shape' | 'mix' | 'transport' | 'requestTimeoutMs' | 'connections' | 'pollIntervalMs' | 'pollsMax' | 'payers' | 'permits' | 'edgeForm'>;
+  readonly load: Pick<LoadSpec, 'ratePerSecond' | 'durationMs' | 'shape' | 'mix' | 'transport' | 'requestTimeoutMs' | 'latenessBoundMs' | 'connections' | 'pollIntervalMs' | 'pollsMax' | 'payers' | 'permits' | 'edgeForm'>;
   /** How many processes of each role. */
   readonly roles: Readonly<Partial<Record<RoleName, number>>>;
   readonly tuning: Partial<RoleTuning>;

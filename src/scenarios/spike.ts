@@ -1,10 +1,16 @@
 /** What the three spikes share: the storm of the papers on one small machine, with the whole system in it. */
 import { SAFETY_INVARIANTS, USUAL_CLIENTS, USUAL_ROLES, funnelWith, type Scenario } from './scenario.js';
 
+/**
+ * A quarter of the 100 ms within which spike-300k answers. The spikes that do not promise that have the same storm: without a bound six million arrivals that go out
+ * at 420,000 a second, each a bit later than the one before and none dropped, would pass for 600,000 a second.
+ */
+const SPIKE_LATENESS_MS = 25;
+
 /** 10,000 units, a tenth of the arrivals repeat an earlier request id, and an edge in front that carries many customers per connection. */
 export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
   stock: 10_000,
-  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 64 },
+  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 64, latenessBoundMs: SPIKE_LATENESS_MS },
   roles: USUAL_ROLES,
   tuning: {
     funnel: funnelWith(['sold-out-mark', 'line'], { soldOutMarkMs: 500 }),

@@ -25,7 +25,7 @@ function judgeLines(verdict: RunVerdict): string[] {
 
 function serviceLevelLines(verdict: RunVerdict): string[] {
   const marks = { met: '✓', missed: '✗', unknown: '?', 'not-judged': '–' } as const;
-  const rows = verdict.serviceLevels.map((level) => [`${marks[level.outcome]} ${level.name}`, level.outcome, serviceLevelInWords(level), level.outcome === 'met' ? '' : level.note]);
+  const rows = verdict.serviceLevels.map((level) => [`${marks[level.outcome]} ${level.name}`, level.outcome, serviceLevelInWords(verdict, level), level.outcome === 'met' ? '' : level.note]);
   return rows.length === 0 ? [] : ['', 'service levels', ...columns(rows)];
 }
 

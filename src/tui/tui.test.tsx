@@ -150,4 +150,11 @@ describe('final report', () => {
     expect(text).toMatchSnapshot();
     expect(text).not.toContain('p99.9');
   });
+
+  it.each(['violated', 'unknown', 'void'] as const)('tells what was promised and not what was measured of a run that is %s', (outcome) => {
+    const text = finalReport({ ...SAMPLE_VERDICT, outcome });
+    expect(text).toContain('–, promised ≤ 500.0 ms');
+    expect(text).toContain('–, promised ≥ 99.00 %');
+    expect(text).not.toMatch(/12\.3 ms|99\.95 %|870 µs|45\.6 ms|1\.23 s|850\.0 ms/);
+  });
 });

@@ -7,6 +7,8 @@ import type { ServiceLevelVerdict } from '../../facts/verdict.js';
 
 export type ServiceLevelJudge = (facts: Facts, spec: ServiceLevelSpec) => ServiceLevelVerdict;
 
+const SHARES: ReadonlySet<ServiceLevelSpec['name']> = new Set(['order-within-3s', 'decided']);
+
 /** Time that the faults and the recovery from them claim; null when nothing was broken. */
 export interface FaultWindow {
   readonly fromUs: number;
@@ -35,5 +37,5 @@ export function levelNotJudged(spec: ServiceLevelSpec, reason: string): ServiceL
 }
 
 function blank(spec: ServiceLevelSpec): Omit<ServiceLevelVerdict, 'outcome' | 'note'> {
-  return { name: spec.name, measured: null, bound: spec.bound, unit: spec.name === 'order-within-3s' ? 'share' : 'ms' };
+  return { name: spec.name, measured: null, bound: spec.bound, unit: SHARES.has(spec.name) ? 'share' : 'ms' };
 }

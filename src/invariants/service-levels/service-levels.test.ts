@@ -1,9 +1,11 @@
 /** Each service level met, missed, not judged and unknown. */
 import { describe, expect, it } from 'vitest';
+import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
 import type { Facts, ServiceLevelSpec } from '../../facts/facts.js';
 import type { ServiceLevelVerdict } from '../../facts/verdict.js';
 import { edited, without, type Draft } from '../edited-facts.test-support.js';
 import { handWrittenFacts } from '../hand-written-facts.test-support.js';
+import { planOf } from '../indexes.js';
 import { SERVICE_LEVELS } from './registry.js';
 
 const CALM = handWrittenFacts({ arrivals: 200, stock: 50 });
@@ -42,6 +44,74 @@ describe('api-p99', () => {
     expect(level(edited(CALM, (draft) => { fault(draft, START_US); }), 'api-p99', 10).outcome).toBe('not-judged');
     expect(level(without(CALM, 'history'), 'api-p99', 10).outcome).toBe('unknown');
     expect(level(without(CALM, 'faults'), 'api-p99', 10).outcome).toBe('not-judged');
+  });
+});
+
+describe('decided', () => {
+  const code = (name: AnswerCode): number => ANSWER_CODES_BY_NUMBER.indexOf(name);
+
+  it('is every arrival, and not one less', () => {
+    expect(level(CALM, 'decided', 1)).toMatchObject({ outcome: 'met', measured: 1, unit: 'share' });
+    const one = edited(CALM, (draft) => { draft.history.columns.outcome[7] = 3; });
+    expect(level(one, 'decided', 1)).toMatchObject({ outcome: 'missed', measured: 0.995 });
+    expect(level(one, 'decided', 1).note).toBe('200 arrivals, 1 without an answer');
+  });
+
+  it.each(['RESULT_UNKNOWN', 'UNAVAILABLE', 'PAUSED'] as const)('is not who heard %s', (name) => {
+    expect(level(edited(CALM, (draft) => { draft.history.columns.answerCode[7] = code(name); }), 'decided', 1).outcome).toBe('missed');
+  });
+
+  it('is who was refused by rule, and nobody whose answer cannot be read', () => {
+    expect(level(edited(CALM, (draft) => { draft.history.columns.answerCode[199] = code('QUEUE_FULL'); }), 'decided', 1).outcome).toBe('met');
+    expect(level(edited(CALM, (draft) => { draft.history.columns.answerCode[199] = 255; }), 'decided', 1).outcome).toBe('missed');
+  });
+
+  it('covers what lies outside of the faults, and knows nothing without a history', () => {
+    const broken = edited(CALM, (draft) => { fault(draft, START_US + 500_000); draft.history.columns.outcome.fill(3, 60); });
+    expect(level(broken, 'decided', 1)).toMatchObject({ outcome: 'met' });
+    expect(level(without(CALM, 'history'), 'decided', 1).outcome).toBe('unknown');
+    expect(level(without(CALM, 'faults'), 'decided', 1).outcome).toBe('not-judged');
+  });
+});
+
+describe('winners-p99', () => {
+  const winnersAnswers = (draft: Draft, change: (index: number) => void): void => { for (let index = 0; index < 50; index += 1) change(index); expect(draft.history.columns.httpStatus[49]).toBe(202); };
+
+  it('is the wait of all who got a reservation', () => {
+    expect(level(CALM, 'winners-p99', 10)).toMatchObject({ outcome: 'met', note: '50 winners', unit: 'ms' });
+    expect(level(CALM, 'winners-p99', 10).measured).toBeCloseTo(5.1, 5);
+  });
+
+  it('does not leave out who learnt of it by asking again at the end', () => {
+    const polled = edited(CALM, (draft) => { winnersAnswers(draft, (index) => { if (index < 4) draft.history.columns.outcome[index] = 3; }); });
+    expect(level(polled, 'winners-p99', 300)).toMatchObject({ outcome: 'missed', note: '50 winners' });
+    expect(level(polled, 'winners-p99', 300).measured).toBeGreaterThan(10_000);
+  });
+
+  it('takes who never heard of it for slower than any bound', () => {
+    const never = edited(CALM, (draft) => {
+      draft.history.columns.outcome[3] = 3;
+      draft.history.tellings = draft.history.tellings.filter((telling) => telling.arrival !== 3);
+    });
+    expect(level(never, 'winners-p99', 1e9)).toMatchObject({ outcome: 'missed', measured: null, note: '50 winners, 1 of whom never heard of it' });
+  });
+
+  it('counts from the request, not from the repeat that heard first', () => {
+    const repeated = handWrittenFacts({ arrivals: 200, stock: 50, mix: { repeatShare: 0.5 } });
+    const plan = planOf(repeated);
+    const repeatOf = new Map<number, number>();
+    for (let index = 0; index < plan.length; index += 1) if (plan.requestOf[index] !== index && !repeatOf.has(plan.requestOf[index] ?? 0)) repeatOf.set(plan.requestOf[index] ?? 0, index);
+    const slow = edited(repeated, (draft) => { for (const request of repeatOf.keys()) draft.history.columns.outcome[request] = 3; });
+    const waits = [...repeatOf].map(([request, repeat]) => (plan.dueUs[repeat] ?? 0) - (plan.dueUs[request] ?? 0) + 5_100);
+    const measured = level(slow, 'winners-p99', 10).measured ?? 0;
+    expect(measured).toBeGreaterThan(100);
+    expect(waits.map((waitUs) => waitUs / 1000)).toContainEqual(expect.closeTo(measured, 3));
+  });
+
+  it('knows nothing where nobody knows who won', () => {
+    expect(level(without(CALM, 'history'), 'winners-p99', 10).outcome).toBe('unknown');
+    expect(level(without(CALM, 'postgres'), 'winners-p99', 10).outcome).toBe('unknown');
+    expect(level(edited(CALM, (draft) => { fault(draft, START_US); }), 'winners-p99', 10).outcome).toBe('not-judged');
   });
 });
 
