@@ -7,7 +7,7 @@ import { runExperiment } from '../lab/run-experiment.js';
 import { faultProblems, rawOptionsOf, readPlanFile, runNamed } from '../lab/plan-file.js';
 import { parseRunOptions, type RunOptions } from '../lab/run-options.js';
 import { planRun } from '../lab/run-plan.js';
-import { transportProblems } from '../lab/transport-limits.js';
+import { edgeFormProblems, transportProblems } from '../lab/transport-limits.js';
 import { MUTANTS } from '../mutants/registry.js';
 import { createRunFolder } from '../report/run-folder.js';
 import { SCENARIOS } from '../scenarios/registry.js';
@@ -48,6 +48,8 @@ async function checkedRequest(named: string | undefined, onCommandLine: Readonly
   problems.push(...faultProblems([...(scenario?.faults ?? []), ...wellFormed]));
   const transport = raw['transport'] === 'http' || raw['transport'] === 'edge' || raw['transport'] === 'inproc' ? raw['transport'] : scenario?.load.transport;
   if (transport !== undefined) problems.push(...transportProblems(transport, [...(scenario?.faults ?? []), ...wellFormed]));
+  const form = raw['edgeForm'] === 'json' || raw['edgeForm'] === 'binary' ? raw['edgeForm'] : undefined;
+  if (transport !== undefined && scenario !== null) problems.push(...edgeFormProblems(transport, form, scenario.load));
   const options = parseRunOptions(raw, problems);
   if (scenario === null) throw new Error('an unknown scenario was not reported');
   return { scenario, options, mutant };

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 import type { AllocatorStrategy, ConsumerStrategy } from '../domain/role-config.js';
-import type { TransportName } from '../facts/load-spec.js';
+import type { EdgeForm, TransportName } from '../facts/load-spec.js';
 import { LabError } from '../facts/lab-error.js';
 import { parseFaultOption } from '../faults/registry.js';
 
@@ -67,6 +67,7 @@ export const RUN_OPTIONS = {
   stock: { flag: '--stock <units>', help: 'units on sale', schema: positiveInteger(5_000_000) },
   seed: { flag: '--seed <number>', help: 'seed of the schedule; printed by every run', schema: positiveInteger(4_294_967_295) },
   transport: { flag: '--transport <name>', help: 'http (one request per connection at a time), edge (batches of many customers per connection) or inproc', schema: z.enum(['http', 'edge', 'inproc'], { error: 'must be http, edge or inproc' }) },
+  edgeForm: { flag: '--edge-form <form>', help: 'how an edge writes its batches: json or binary (ids alone: fresh requests and repeats, no permits)', schema: z.enum(['json', 'binary'], { error: 'must be json or binary' }) },
   gateways: { flag: '--gateways <count>', help: 'gateway processes', schema: positiveInteger(8) },
   consumers: { flag: '--consumers <count>', help: 'consumer processes', schema: positiveInteger(8) },
   allocator: { flag: '--allocator <name>', help: 'token (SKIP LOCKED rows) or row (conditional update)', schema: z.enum(['token', 'row'], { error: 'must be token or row' }) },
@@ -81,6 +82,7 @@ export interface RunOptions {
   readonly stock?: number | undefined;
   readonly seed?: number | undefined;
   readonly transport?: TransportName | undefined;
+  readonly edgeForm?: EdgeForm | undefined;
   readonly gateways?: number | undefined;
   readonly consumers?: number | undefined;
   readonly allocator?: AllocatorStrategy | undefined;

@@ -85,6 +85,7 @@ export function planRun(scenario: Scenario, options: RunOptions, mutant: string 
       connections: connectionsFor(transport, scenario.load.connections, ratePerSecond),
       durationMs: options.duration ?? scenario.load.durationMs,
       transport,
+      ...(options.edgeForm === undefined ? {} : { edgeForm: options.edgeForm }),
       activityId: ACTIVITY_ID,
       skuId: SKU_ID,
     },

@@ -2,8 +2,10 @@
 import { expect, test } from 'vitest';
 
 import { FAULTS } from '../faults/registry.js';
+import { bots } from '../scenarios/bots.js';
+import { hotSku } from '../scenarios/hot-sku.js';
 import { killAfterLua } from '../scenarios/kill-after-lua.js';
-import { transportProblems } from './transport-limits.js';
+import { edgeFormProblems, transportProblems } from './transport-limits.js';
 
 test.each([
   'kill-role@step=gateway.after-reserve,hit=10,every=20,times=50', 'cut-at-step@step=gateway.before-send,link=gateway-kafka,stream=downstream,hit=3', 'freeze-role@role=gateway-1,t=2s,s=3',
@@ -21,4 +23,13 @@ test('faults of other roles, of servers and of links go with every transport', (
 
 test('a scenario that is about the death of its gateway cannot be run so', () => {
   expect(transportProblems('inproc', killAfterLua.faults)).toHaveLength(1);
+});
+
+test('a form belongs to an edge, and binary items carry ids alone', () => {
+  expect(edgeFormProblems('edge', 'binary', killAfterLua.load)).toEqual([]);
+  expect(edgeFormProblems('http', undefined, hotSku.load)).toEqual([]);
+  expect(edgeFormProblems('http', 'json', hotSku.load)).toEqual([expect.stringMatching(/--transport edge.*http/)]);
+  expect(edgeFormProblems('edge', 'json', hotSku.load)).toEqual([]);
+  expect(edgeFormProblems('edge', 'binary', hotSku.load)).toEqual([expect.stringContaining('other payloads, malformed requests')]);
+  expect(edgeFormProblems('edge', undefined, { ...bots.load, edgeForm: 'binary' })).toEqual([expect.stringContaining('permits')]);
 });

@@ -1,5 +1,8 @@
-/** What cannot be asked of a run whose gateway lives in the generator (`inproc`): there is no gateway process that takes requests and could be killed, stopped or held. */
-import type { TransportName } from '../facts/load-spec.js';
+/**
+ * What cannot be asked of a transport. Of `inproc`, whose gateway lives in the generator: there is no gateway process that takes requests and could be killed, stopped
+ * or held. Of a binary `edge`, whose items are ids alone: other payloads, permits and devices.
+ */
+import type { EdgeForm, LoadSpec, TransportName } from '../facts/load-spec.js';
 import { parseFaultOption } from '../faults/registry.js';
 
 /** Aimed at every process, the gateways among them. */
@@ -17,4 +20,12 @@ function aimsAtGateway(text: string): boolean {
 export function transportProblems(transport: TransportName, faults: readonly string[]): readonly string[] {
   if (transport !== 'inproc') return [];
   return faults.filter(aimsAtGateway).map((text) => `${text} aims at a gateway process, and with --transport inproc none takes requests: use --transport http, or aim at another role`);
+}
+
+/** Why the batches cannot be written so, in words; empty: they can. `form`: as asked for, or the load's own. */
+export function edgeFormProblems(transport: TransportName, asked: EdgeForm | undefined, load: Pick<LoadSpec, 'edgeForm' | 'mix' | 'permits'>): readonly string[] {
+  if (transport !== 'edge') return asked === undefined ? [] : [`--edge-form is of --transport edge, and this run uses ${transport}`];
+  if ((asked ?? load.edgeForm) !== 'binary') return [];
+  const others = [...(load.mix.conflictShare > 0 ? ['other payloads'] : []), ...(load.mix.malformedShare > 0 ? ['malformed requests'] : []), ...(load.permits === null ? [] : ['permits'])];
+  return others.length === 0 ? [] : [`binary items carry ids alone, and the load of this scenario holds ${others.join(', ')}: use --edge-form json`];
 }
