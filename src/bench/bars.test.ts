@@ -40,3 +40,11 @@ it('holds the median of a trial against its bound, and misses a figure that was 
   expect(await tryOut(trial([[9, 1], [9, 3], [9, 7]]), 3, (line) => lines.push(line))).toBe(false);
   expect(await tryOut(trial([[9], [9], [9]]), 3, (line) => lines.push(line))).toBe(false);
 });
+
+it('tells what was measured before a round failed, and reaches nothing by it', async () => {
+  const lines: string[] = [];
+  const values = [[1], [2]];
+  const trial = { name: 'x', figures: [{ label: 'held', bound: { atMost: 2 } }], measure: (round: number) => { const row = values[round - 1]; return row === undefined ? Promise.reject(new Error('void')) : Promise.resolve(row); } };
+  await expect(tryOut(trial, 5, (line) => lines.push(line))).rejects.toThrow('void');
+  expect(lines).toEqual(['x: round 3 of 5 FAILED, measured before', '  held  1.50 (1.00–2.00)']);
+});

@@ -39,3 +39,11 @@ it('misses when one of several bars is missed, in whichever place', async () => 
   expect(await compare(with2(3, 2), 5, () => undefined)).toBe(false);
   expect(await compare(with2(2, 2), 5, () => undefined)).toBe(true);
 });
+
+it('tells what was measured before a round failed, and reaches nothing by it', async () => {
+  const lines: string[] = [];
+  const side = (label: string) => ({ label, measure: (round: number) => (round < 3 ? Promise.resolve(round + 1) : Promise.reject(new Error('gone'))) });
+  const failing: Comparison = { ...scripted(6, 3), sides: [side('a'), side('b')] };
+  await expect(compare(failing, 5, (line) => lines.push(line))).rejects.toThrow('gone');
+  expect(lines).toEqual(['x: round 3 of 5 FAILED, measured before', '  a  2.50 (2.00–3.00)', '  b  2.50 (2.00–3.00)']);
+});

@@ -40,13 +40,26 @@ function figureOf(value: number, label: string): number {
   return value;
 }
 
-/** Runs `rounds` rounds after one that only warms up, prints them and says whether every bar is reached. */
+type Values = ReadonlyMap<string, number[]>;
+
+/** One round of all sides; round 0 only warms up. */
+async function measureRound(comparison: Comparison, round: number, values: Values): Promise<void> {
+  for (const side of orderOf(round, comparison.sides)) {
+    const value = figureOf(await side.measure(round), side.label);
+    if (round > 0) values.get(side.label)?.push(value);
+  }
+}
+
+/** Runs `rounds` rounds after one that only warms up, prints them and says whether every bar is reached. A round that fails ends it: what was measured before is told, and reaches nothing. */
 export async function compare(comparison: Comparison, rounds: number, print: (line: string) => void): Promise<boolean> {
-  const values = new Map<string, number[]>(comparison.sides.map(({ label }) => [label, []]));
+  const values: Values = new Map(comparison.sides.map(({ label }) => [label, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const side of orderOf(round, comparison.sides)) {
-      const value = figureOf(await side.measure(round), side.label);
-      if (round > 0) values.get(side.label)?.push(value);
+    try {
+      await measureRound(comparison, round, values);
+    } catch (cause) {
+      print(`${comparison.name}: round ${String(round)} of ${String(rounds)} FAILED, measured before`);
+      for (const [label, of] of values) if (of.length > 0) print(`  ${label}  ${spread(of)}`);
+      throw cause;
     }
   }
   print(`${comparison.name}: ${comparison.figure}, median (min–max) of ${String(rounds)} rounds`);

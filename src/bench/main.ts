@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [name …]`: speed, measured side by side, never in a timed test. Exit 1 when a bar is missed, 2 when something is not there, 254 for an
- * unknown name. Needs an otherwise idle machine.
+ * `npm run bench -- [name …]`: speed, measured side by side, never in a timed test. Exit 1 when a bar is missed or was not measured, 2 when nothing is
+ * worse than that a tool is not there, 254 for an unknown name. Needs an otherwise idle machine.
  */
 import { LabError } from '../facts/lab-error.js';
 import { startLocalStack } from '../stack/local/start-local-stack.js';

@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest';
 
 import type { RunFigures } from '../facts/verdict.js';
+import { handWrittenFacts } from '../invariants/hand-written-facts.test-support.js';
 import { loadStatements } from '../system/ledger/sql-loader.js';
-import { figuresOf } from './end-to-end.js';
+import { figuresOf, saleMs } from './end-to-end.js';
 import { rateOf } from './gateway-http.js';
 import { latencyP99Us } from './own-generator.js';
 import { emptyColumns } from '../facts/history-file.js';
@@ -22,11 +23,22 @@ it('end-to-end: no figures of a run that proves nothing, or sold something else'
   const figures = { orders: 10_000, reservationToOrder: { count: 10_000, never: 0, p50Us: 1, p99Us: 1, p999Us: 2_000, maxUs: 3_000 } } as RunFigures;
   const level = { name: 'order-within-3s', outcome: 'met', measured: 0.9995, bound: 0.999, unit: 'share', note: '' } as const;
   const verdict = { outcome: 'green', headline: 'x', serviceLevels: [level], figures } as const;
-  expect(figuresOf(verdict)).toEqual([99.95, 2, 3]);
-  expect(figuresOf({ ...verdict, outcome: 'service-level-missed' })).toHaveLength(3);
-  for (const outcome of ['violated', 'unknown', 'void'] as const) expect(() => figuresOf({ ...verdict, outcome })).toThrow(outcome);
-  expect(() => figuresOf({ ...verdict, figures: { ...figures, orders: 9_999 } })).toThrow('9999 orders');
-  expect(() => figuresOf({ ...verdict, serviceLevels: [] })).toThrow();
+  expect(figuresOf(verdict, 180)).toEqual([99.95, 2, 3, 180]);
+  expect(figuresOf({ ...verdict, outcome: 'service-level-missed' }, 1_000)).toHaveLength(4);
+  for (const outcome of ['violated', 'unknown', 'void'] as const) expect(() => figuresOf({ ...verdict, outcome }, 180)).toThrow(outcome);
+  expect(() => figuresOf({ ...verdict, figures: { ...figures, orders: 9_999 } }, 180)).toThrow('9999 orders');
+  expect(() => figuresOf({ ...verdict, serviceLevels: [] }, 180)).toThrow();
+});
+
+it('end-to-end: no figures of units that were not sold at once, or of which nobody knows when', () => {
+  const figures = { orders: 10_000, reservationToOrder: { count: 10_000, never: 0, p50Us: 1, p99Us: 1, p999Us: 2_000, maxUs: 3_000 } } as RunFigures;
+  const verdict = { outcome: 'green', headline: 'x', serviceLevels: [{ name: 'order-within-3s', outcome: 'met', measured: 1, bound: 0.999, unit: 'share', note: '' }], figures } as const;
+  expect(() => figuresOf(verdict, 1_001)).toThrow('not sold at once: 1001 ms');
+  expect(() => figuresOf(verdict, Number.NaN)).toThrow('not sold at once');
+  const facts = handWrittenFacts({ arrivals: 200, stock: 50 });
+  // 100 arrivals a second, and the first fifty get one.
+  expect(saleMs(facts)).toBeCloseTo(490, 0);
+  expect(() => figuresOf(verdict, saleMs({ ...facts, postgres: { present: false, reason: 'gone' } }))).toThrow('not sold at once');
 });
 
 it('pgbench: writes every parameter into the statement, and hands the claimed units on', () => {
