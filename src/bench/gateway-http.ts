@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { reservationsPath } from '../domain/answer.js';
+import { HTTP_STATUS_OF, reservationsPath } from '../domain/answer.js';
 import { DEFAULT_FUNNEL } from '../domain/funnel.js';
+import { ANSWER_CODES_BY_NUMBER } from '../domain/reason-codes.js';
+import { parseMetrics } from '../lab/roles/role-http.js';
 import { LUA_DIRECTORY } from '../system/stock/script-loader.js';
 import { BARE_ANSWER_VARIABLE, type BareAnswer } from './bare-answer.js';
 import { BARS } from './bars.js';
@@ -22,19 +24,68 @@ const SECONDS = 3;
 
 const run = promisify(execFile);
 
-/** Requests a second as wrk reports them. Throws unless every answer was the refusal that is measured. */
-async function askAll(wrk: string, url: string): Promise<number> {
-  const script = join(LUA_DIRECTORY, 'bench', 'reserve_over_http-0.lua');
-  const { stdout } = await run('taskset', ['-c', String(CLIENT_CORE), wrk, '-t1', `-c${String(CONNECTIONS)}`, `-d${String(SECONDS)}s`, '-s', script, url]);
-  return rateOf(stdout);
+/** Purchases by what the gateway has told them, since it was started. */
+export interface Told {
+  readonly soldOut: number;
+  readonly others: number;
 }
 
-/** From the text of wrk's report. */
-export function rateOf(report: string): number {
+const SOLD_OUT: ReadonlySet<string | undefined> = new Set(ANSWER_CODES_BY_NUMBER.filter((code) => HTTP_STATUS_OF[code] === 410));
+
+/** From the text of the gateway's metrics. */
+export function toldOf(metrics: string): Told {
+  let [soldOut, others] = [0, 0];
+  for (const [series, value] of Object.entries(parseMetrics(metrics))) {
+    if (!/^seckill_requests_total\{.*request="submit"/.test(series)) continue;
+    if (SOLD_OUT.has(/result_code="([A-Z_]+)"/.exec(series)?.[1])) soldOut += value;
+    else others += value;
+  }
+  return { soldOut, others };
+}
+
+/**
+ * Every request of a window heard 410 and nothing else: wrk tells a refusal of any kind, and a gateway that has lost its Redis refuses faster than one that is sold out.
+ * wrk cuts off what is in flight at its end, which the gateway has counted.
+ */
+export function mustAllBeSoldOut(before: Told, after: Told, requests: number): void {
+  const [soldOut, others] = [after.soldOut - before.soldOut, after.others - before.others];
+  if (others === 0 && soldOut >= requests && soldOut <= requests + CONNECTIONS) return;
+  throw new Error(`wrk counts ${String(requests)} refusals, and the gateway told ${String(soldOut)} that all is sold and ${String(others)} something else`);
+}
+
+async function told(origin: string): Promise<Told> {
+  const answer = await fetch(`${origin}/metrics`);
+  if (!answer.ok) throw new Error(`${origin}/metrics answers ${String(answer.status)}`);
+  return toldOf(await answer.text());
+}
+
+/** The gateway's window between two readings of its counts. */
+async function askGateway(wrk: string, origin: string, path: string): Promise<number> {
+  const before = await told(origin);
+  const report = await askAll(wrk, `${origin}${path}`);
+  mustAllBeSoldOut(before, await told(origin), report.requests);
+  return report.rate;
+}
+
+/** As wrk reports them. Throws unless every answer was a refusal. */
+async function askAll(wrk: string, url: string): Promise<WrkReport> {
+  const script = join(LUA_DIRECTORY, 'bench', 'reserve_over_http-0.lua');
+  const { stdout } = await run('taskset', ['-c', String(CLIENT_CORE), wrk, '-t1', `-c${String(CONNECTIONS)}`, `-d${String(SECONDS)}s`, '-s', script, url]);
+  return wrkReport(stdout);
+}
+
+export interface WrkReport {
+  readonly requests: number;
+  /** A second. */
+  readonly rate: number;
+}
+
+/** From wrk's text. */
+export function wrkReport(report: string): WrkReport {
   const requests = /(\d+) requests in /.exec(report)?.[1];
   const refused = /Non-2xx or 3xx responses: (\d+)/.exec(report)?.[1];
   if (requests === undefined || requests !== refused || report.includes('Socket errors')) throw new Error(`not every answer was a refusal:\n${report}`);
-  return Number(/Requests\/sec:\s*([0-9.]+)/.exec(report)?.[1] ?? Number.NaN);
+  return { requests: Number(requests), rate: Number(/Requests\/sec:\s*([0-9.]+)/.exec(report)?.[1] ?? Number.NaN) };
 }
 
 /** What the gateway says now that everything is sold, to be said by the bare server too. */
@@ -75,13 +126,13 @@ async function measure(tools: BenchTools): Promise<boolean> {
   const gateway = await startRoleProcess(stack, config, SERVER_CORE);
   try {
     const path = reservationsPath(ACTIVITY_ID, SKU_ID);
-    const url = `http://127.0.0.1:${String(config.listen.port)}${path}`;
-    return await withBareServer(await soldOutAnswer(url), (port) =>
+    const origin = `http://127.0.0.1:${String(config.listen.port)}`;
+    return await withBareServer(await soldOutAnswer(`${origin}${path}`), (port) =>
       compareAll(tools, [{
         name: 'gateway-http', figure: 'requests a second, sold out, 32 connections, depth 1',
         sides: [
-          { label: 'node:http', measure: () => askAll(wrk, `http://127.0.0.1:${String(port)}${path}`) },
-          { label: 'gateway', measure: () => askAll(wrk, url) },
+          { label: 'node:http', measure: async () => (await askAll(wrk, `http://127.0.0.1:${String(port)}${path}`)).rate },
+          { label: 'gateway', measure: () => askGateway(wrk, origin, path) },
         ],
         bars: [{ over: 'gateway', under: 'node:http', bound: BARS.gatewayRate }],
       }]));

@@ -3,20 +3,59 @@ import { expect, it } from 'vitest';
 
 import type { RunFigures } from '../facts/verdict.js';
 import { handWrittenFacts } from '../invariants/hand-written-facts.test-support.js';
+import * as answers from '../system/gateway/answers.js';
+import type { GatewayAnswer } from '../system/gateway/answers.js';
+import { answerRecorder } from '../system/gateway/gateway-metrics.js';
 import { loadStatements } from '../system/ledger/sql-loader.js';
+import { createRoleMetrics } from '../system/role-metrics.js';
 import { figuresOf, saleMs } from './end-to-end.js';
-import { rateOf } from './gateway-http.js';
+import { mustAllBeSoldOut, toldOf, wrkReport } from './gateway-http.js';
 import { latencyP99Us } from './own-generator.js';
 import { emptyColumns } from '../facts/history-file.js';
 import { written } from './pgbench-script.js';
+import { mustAllSay, stockNaively } from './reserve-redis.js';
 
 const report = (refused: string, more = ''): string => `Running 3s test\n  1 threads and 32 connections\n${more}  1000 requests in 3.00s, 1.00MB read\n${refused}Requests/sec:    333.33\nTransfer/sec: 1MB\n`;
 
 it('wrk: takes the rate only when every answer was a refusal and no socket failed', () => {
-  expect(rateOf(report('  Non-2xx or 3xx responses: 1000\n'))).toBe(333.33);
-  expect(() => rateOf(report(''))).toThrow('not every answer');
-  expect(() => rateOf(report('  Non-2xx or 3xx responses: 999\n'))).toThrow('not every answer');
-  expect(() => rateOf(report('  Non-2xx or 3xx responses: 1000\n', '  Socket errors: connect 0, read 3, write 0, timeout 0\n'))).toThrow('not every answer');
+  expect(wrkReport(report('  Non-2xx or 3xx responses: 1000\n'))).toEqual({ requests: 1_000, rate: 333.33 });
+  expect(() => wrkReport(report(''))).toThrow('not every answer');
+  expect(() => wrkReport(report('  Non-2xx or 3xx responses: 999\n'))).toThrow('not every answer');
+  expect(() => wrkReport(report('  Non-2xx or 3xx responses: 1000\n', '  Socket errors: connect 0, read 3, write 0, timeout 0\n'))).toThrow('not every answer');
+});
+
+it('gateway-http: takes a window only when the gateway told all of it, and nobody anything else, that all is sold', async () => {
+  const metrics = createRoleMetrics('gateway', 'gateway-1');
+  const recorder = answerRecorder(metrics, { activityId: '7', skuIds: ['70'] });
+  const tell = (answer: GatewayAnswer, count: number): void => { for (let index = 0; index < count; index += 1) recorder.answered('submit', answer, performance.now(), '70'); };
+  tell(answers.refused('SOLD_OUT', 'r'), 3);
+  const before = toldOf(await metrics.text());
+  expect(before).toEqual({ soldOut: 3, others: 0 });
+  tell(answers.refused('SOLD_OUT', 'r'), 10);
+  recorder.answered('query', answers.unavailable('r'), performance.now(), '70');
+  const after = toldOf(await metrics.text());
+  // Some may have been in flight when wrk ended.
+  for (const requests of [10, 8]) expect(() => { mustAllBeSoldOut(before, after, requests); }).not.toThrow();
+  // wrk was refused by somebody else, such as a wrong path.
+  expect(() => { mustAllBeSoldOut(before, after, 11); }).toThrow('wrk counts 11 refusals');
+  expect(() => { mustAllBeSoldOut(before, { ...after, soldOut: 113 }, 10); }).toThrow('told 110');
+  tell(answers.unavailable('r'), 1);
+  expect(toldOf(await metrics.text())).toEqual({ soldOut: 13, others: 1 });
+  expect(() => { mustAllBeSoldOut(before, { soldOut: 13, others: 1 }, 9); }).toThrow('1 something else');
+});
+
+it('reserve: every decision has to be the one that is measured, and the mark stands where nothing is left', async () => {
+  expect(() => { mustAllSay('SOLD_OUT', ['SOLD_OUT', 'SOLD_OUT'], 2); }).not.toThrow();
+  expect(() => { mustAllSay('SOLD_OUT', ['SOLD_OUT', 'PAUSED'], 2); }).toThrow('among them PAUSED');
+  expect(() => { mustAllSay('SOLD_OUT', ['SOLD_OUT'], 2); }).toThrow('got 1 decisions');
+  const marked = async (units: number): Promise<readonly string[]> => {
+    const keys: string[] = [];
+    const set = (key: string): Promise<'OK'> => { keys.push(key); return Promise.resolve('OK'); };
+    await stockNaively({ set, hset: () => Promise.resolve(1) }, 't', units);
+    return keys;
+  };
+  expect(await marked(0)).toEqual(['t:stock', 't:soldout']);
+  expect(await marked(5)).toEqual(['t:stock']);
 });
 
 it('end-to-end: no figures of a run that proves nothing, or sold something else', () => {
