@@ -86,6 +86,12 @@ describe('the cases of a sweep', () => {
     expect(plan.faultPatienceMs).toBeGreaterThan(TAKE_OVER_MS);
   });
 
+  test('whoever is paused at the first hit has a partner, but where nothing follows that could show that he took over', () => {
+    const hasPartner = (step: StepName, when: string) => generated().cases.find(({ id }) => id === `${step} pause ${when}`)?.strikes[0]?.hasPartner;
+    expect(STEP_NAMES.filter((step) => ['scanner', 'consumer', 'relay', 'projector', 'closer', 'undertaker', 'reconciler'].includes(STEPS[step].role) && hasPartner(step, 'first') !== true)).toEqual(['reconciler.after-rebuild']);
+    expect(STEP_NAMES.filter((step) => hasPartner(step, 'last') === true)).toEqual([]);
+  });
+
   test('strikes are waited for longer than a pause lasts, and than an unpaid order lives', () => {
     for (const base of SWEEP_BASES) {
       const { faultPatienceMs, tuning } = sweepPlan(base, [], { seed: 1, mutant: null, isSecondAttempt: false });
