@@ -9,7 +9,10 @@ import { freshFolder, startLab, type Finished } from './support/lab-process.js';
 const folder = freshFolder('engine');
 const sockets: Server[] = [];
 afterEach(() => {
-  for (const server of sockets.splice(0)) server.close();
+  for (const server of sockets.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 async function stub(answer: RequestListener): Promise<string> {
@@ -24,8 +27,8 @@ function run(engine: string, ...args: string[]): Promise<Finished> {
   return startLab(['run', 'hot-sku', '--plain', '--report-dir', folder, ...args], { env: { DOCKER_HOST: engine } }).done;
 }
 
-/** As much of an engine as the look before the start asks for; `pull` says how a pull ends. */
-function engineOf(apiVersion: string, pull: string): RequestListener {
+/** As much of an engine as the look before the start asks for; `pull` says how a pull ends; null: never. */
+function engineOf(apiVersion: string, pull: string | null): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').replace(/^\/v[0-9.]+/, '');
     const json = (status: number, body: unknown): void => {
@@ -33,6 +36,7 @@ function engineOf(apiVersion: string, pull: string): RequestListener {
     };
     if (path.startsWith('/info')) json(200, { Name: hostname(), ServerVersion: '20.10.0', OperatingSystem: 'stub', DockerRootDir: '/nowhere', NCPU: 1, MemTotal: 1 });
     else if (path.startsWith('/version')) json(200, { Version: '20.10.0', ApiVersion: apiVersion });
+    else if (path.startsWith('/images/create') && pull === null) response.writeHead(200).write(`${JSON.stringify({ status: 'Downloading' })}\n`);
     else if (path.startsWith('/images/create')) response.writeHead(200).end(`${JSON.stringify({ status: 'Downloading' })}\n${JSON.stringify({ error: pull, errorDetail: { message: pull } })}\n`);
     else json(404, { message: 'No such image' });
   };
@@ -51,6 +55,32 @@ it('an engine that is too old', async () => {
 it('a disk that is full in the middle of a pull', async () => {
   const { code, stderr } = await run(await stub(engineOf('1.41', 'write /data/layer: no space left on device')), '--stack', 'containers');
   expect({ code, said: stderr.includes('cannot be pulled, the disk of the engine is full'), mend: stderr.includes('docker system prune') }).toEqual({ code: 2, said: true, mend: true });
+});
+
+it('auto goes on with local servers, and says why', async () => {
+  const started = startLab(['run', 'hot-sku', '--plain', '--report-dir', folder, '--stack', 'auto'], { env: { DOCKER_HOST: await stub(engineOf('1.24', '')) } });
+  await started.says(/local servers, since the Docker engine .* speaks API 1\.24/);
+  started.child.kill('SIGINT');
+  expect((await started.done).code).toBe(105);
+});
+
+it('auto goes on without nothing that was asked for: an image by its name, roles in containers', async () => {
+  const typo = await run(await stub(engineOf('1.41', 'manifest unknown')), '--stack', 'auto', '--image', 'redis=redis:typo');
+  expect({ code: typo.code, said: typo.stderr.includes('there is no image redis:typo'), isLocal: typo.stderr.includes('local servers') }).toEqual({ code: 2, said: true, isLocal: false });
+  const roles = await run(`unix://${join(folder, 'nobody.sock')}`, '--stack', 'auto', '--roles', 'containers');
+  expect({ code: roles.code, said: roles.stderr.includes('no Docker engine answers'), isLocal: roles.stderr.includes('local servers') }).toEqual({ code: 2, said: true, isLocal: false });
+});
+
+it('an image of the roles that is not there is told before any server starts', async () => {
+  const { code, stderr } = await run(await stub(engineOf('1.41', 'manifest unknown')), '--stack', 'containers', '--roles', 'containers');
+  expect({ code, said: stderr.includes('there is no image seckill-lab/roles:latest'), pulled: stderr.includes('pulling') }).toEqual({ code: 2, said: true, pulled: false });
+});
+
+it('Ctrl-C ends a pull that goes on for ever', async () => {
+  const started = startLab(['run', 'hot-sku', '--plain', '--report-dir', folder, '--stack', 'containers'], { env: { DOCKER_HOST: await stub(engineOf('1.41', null)) } });
+  await started.says(/pulling redis/);
+  started.child.kill('SIGINT');
+  expect((await started.done).code).toBe(105);
 });
 
 it('a provider, an image and a home of roles that do not exist are bad usage', async () => {

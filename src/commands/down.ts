@@ -44,7 +44,8 @@ async function endStack(description: StackDescription, io: CommandIo): Promise<r
   } catch (error) {
     if (!(error instanceof LabError) || error.code !== 'STACK_GONE') throw error;
   }
-  if (!existsSync(description.directory)) {
+  // Containers outlive a reboot, and the folder that a cleaner of temporary files has taken.
+  if (description.provider !== 'containers' && !existsSync(description.directory)) {
     io.stderr('down: the stack had ended already\n');
     return [];
   }

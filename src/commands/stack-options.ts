@@ -20,7 +20,8 @@ export function parseRoleHosting(raw: Readonly<Record<string, unknown>>, { provi
 /** LabError USAGE naming what is wrong. */
 export function parseStackRequest(raw: Readonly<Record<string, unknown>>): StackRequest {
   const asked = raw['stack'];
-  const provider = typeof asked === 'string' ? asked : 'local';
+  // Roles in containers need an engine, so nothing is left to choose.
+  const provider = asked === 'auto' && raw['roles'] === 'containers' ? 'containers' : typeof asked === 'string' ? asked : 'local';
   if (!isProvider(provider)) throw new LabError('USAGE', `--stack ${provider}: must be ${STACK_PROVIDERS.join(', ')}`, 'see `seckill-lab run --help`');
   const pairs = Array.isArray(raw['image']) ? (raw['image'] as readonly string[]) : [];
   const file = typeof raw['imagesFile'] === 'string' ? raw['imagesFile'] : null;

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import { openStack } from '../stack/open-stack.js';
+import type { RunningStack } from '../stack/running-stack.js';
 import { LOCAL_STACK, startStack, type StackRequest } from '../stack/start-stack.js';
 import { DEFAULT_STACK_FILE, readStackFile, writeStackFile } from '../stack/stack-file.js';
 import type { CommandIo } from './command-io.js';
@@ -49,10 +50,19 @@ export async function runUp(options: UpOptions, io: CommandIo): Promise<number> 
 /** Writing over the file of a running stack would leave that stack without a handle. */
 async function refuseSecondStack(file: string): Promise<void> {
   if (!existsSync(file)) return;
-  const running = await readStackFile(file)
-    .then((description) => openStack(description))
-    .catch(() => null);
+  const running = await openIfRunning(file);
   if (running === null) return;
   await running.release();
   throw new LabError('USAGE', `${resolve(file)} describes a stack that is running`, `npx seckill-lab down --stack-file ${file}, or name another file`);
+}
+
+/** null: it runs no more, or the file is of no stack. LabError when nobody can tell, as without the engine of its containers. */
+async function openIfRunning(file: string): Promise<RunningStack | null> {
+  try {
+    return await openStack(await readStackFile(file));
+  } catch (error) {
+    if (!(error instanceof LabError)) throw error;
+    if (error.code === 'STACK_GONE' || error.code === 'STACK_FILE_INVALID') return null;
+    throw new LabError(error.code, `${resolve(file)} describes a stack that may be running: ${error.message}`, `${error.nextStep}; or name another file with --stack-file`, { cause: error });
+  }
 }

@@ -30,7 +30,13 @@ export interface ManifestStack {
   readonly provider: string;
   /** Per server its version and, in a container, the image with its content address and its registry's digest. */
   readonly servers: Readonly<Record<string, { readonly version: string; readonly image?: string; readonly imageId?: string; readonly digest?: string | null }>>;
+  readonly roles: ManifestRoles;
 }
+
+/** Where the roles ran, and in containers from which image. */
+export type ManifestRoles =
+  | { readonly home: 'processes' }
+  | { readonly home: 'containers'; readonly image: string; readonly imageId: string; readonly digest: string | null };
 
 export interface RunStore {
   /** Absolute. `history.bin`, `history.ndjson` and `logs/` are written into it by the processes concerned. */

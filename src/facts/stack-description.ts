@@ -21,7 +21,7 @@ export interface ServerDescription {
 
 export interface ContainerDescription {
   readonly id: string;
-  /** The image as it was asked for. */
+  /** Name of the image, as the engine was asked for it. */
   readonly image: string;
   /** Content address of the image on its engine. */
   readonly imageId: string;

@@ -39,12 +39,15 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const onServerDeath = (server: string, lastLogLines: readonly string[]): void => {
     abort.abort(new LabError('SERVER_DIED', `${server} died during the run, and no fault had killed it`, 'read its last lines below; `seckill-lab doctor` checks the machine', { details: lastLogLines }));
   };
+  const onDeathsUnheard = (): void => {
+    abort.abort(new LabError('STACK_GONE', 'the Docker engine has stopped telling what becomes of its containers, so the death of a server could go unseen', '`docker info` says whether it runs; then start the run again'));
+  };
   const open = (): RunningStack | Promise<RunningStack> => {
     switch (source.kind) {
       case 'start':
-        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, signal: abort.signal, mayOutliveLab: source.onKept !== null, smallKafkaDisk: needs.includes('small-kafka-disk') });
+        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, onDeathsUnheard, signal: abort.signal, mayOutliveLab: source.onKept !== null, smallKafkaDisk: needs.includes('small-kafka-disk') });
       case 'described':
-        return openStack(source.description, { onNote: note, onServerDeath });
+        return openStack(source.description, { onNote: note, onServerDeath, onDeathsUnheard });
       case 'lent':
         return source.handle;
     }

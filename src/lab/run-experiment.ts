@@ -30,7 +30,7 @@ import { manifestOf, manifestStack, type RunPlan } from './run-plan.js';
 import type { RunOptions } from './run-options.js';
 import { settleAndQuiesce } from './quiesce.js';
 import { stagesOf } from './stages.js';
-import { chooseRoleHome, type RoleHosting } from './roles/role-home.js';
+import { prepareRoleHome, type RoleHosting } from './roles/role-home.js';
 import { startLoad } from './start-load.js';
 import { startRoles } from './start-roles.js';
 import { measured, withCost } from './storm-cost.js';
@@ -60,15 +60,17 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
     const manifest = manifestOf(plan, around.argv, around.options);
     await stage('plan', () => store.saveManifest(manifest));
 
-    const stack = await stage('stack', () => bringUpStack(around.stackSource, abort, emit, teardown, stackNeedsOf(plan.faults)));
+    const { home, stack } = await stage('stack', async () => ({
+      home: await prepareRoleHome(around.roles, around.stackSource, (text) => emit({ kind: 'note', text, atUs: monoUs() }), signal),
+      stack: await bringUpStack(around.stackSource, abort, emit, teardown, stackNeedsOf(plan.faults)),
+    }));
 
     const system = await stage('system', async () => {
-      await store.saveManifest({ ...manifest, stack: manifestStack(stack.description) });
+      await store.saveManifest({ ...manifest, stack: manifestStack(stack.description, home.shown) });
       await orAborted(signal, prepareSystem(plan, stack.description));
-      const place = await chooseRoleHome(around.roles, stack.description, (text) => emit({ kind: 'note', text, atUs: monoUs() }));
       // Before the roles connect, so that what PostgreSQL forks for them inherits it.
       giveWay(plan, stack, [], teardown);
-      return startRoles(plan, stack, { store, emit, abort, teardown, place });
+      return startRoles(plan, stack, { store, emit, abort, teardown, place: home.placeOn(stack) });
     });
 
     const load = await stage('probe', async () => {

@@ -9,7 +9,7 @@ import { ROLE_NAMES, roleOfInstance, type RoleInstance, type RoleName } from '..
 import { PLAN_SCHEMA_VERSION, type ExperimentPlan } from '../facts/experiment-plan.js';
 import type { ActivityRules, ShownSpec } from '../facts/facts.js';
 import type { LoadSpec } from '../facts/load-spec.js';
-import type { Manifest, ManifestStack } from '../facts/run-store.js';
+import type { Manifest, ManifestRoles, ManifestStack } from '../facts/run-store.js';
 import type { StackDescription } from '../facts/stack-description.js';
 import { USUAL_RULES, type Scenario } from '../scenarios/scenario.js';
 import { gitState, toolVersions } from './provenance.js';
@@ -126,9 +126,9 @@ function showsOf({ shows = [], load, stock }: Scenario, options: RunOptions): re
 }
 
 /** What ran, for the manifest. */
-export function manifestStack(stack: StackDescription): ManifestStack {
+export function manifestStack(stack: StackDescription, roles: ManifestRoles): ManifestStack {
   const rows = Object.values(stack.servers).map(({ name, version, container }) => [name, { version, ...(container === undefined ? {} : { image: container.image, imageId: container.imageId, digest: container.digest }) }] as const);
-  return { provider: stack.provider, servers: Object.fromEntries(rows) };
+  return { provider: stack.provider, servers: Object.fromEntries(rows), roles };
 }
 
 /** What is written before anything starts, so that a run that dies can still be told from another. */

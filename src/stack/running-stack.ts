@@ -33,6 +33,8 @@ export interface StartOptions {
   onNote(text: string): void;
   /** A server ended that nobody had killed through this stack. At most once per start of the server. */
   onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
+  /** From now on the death of a server could go unseen: whoever tells of them has broken off. */
+  onDeathsUnheard?(): void;
   /** The stack stays when this process ends, until `stop` or `down` (for `up`). */
   readonly keepOnExit?: boolean;
   /** It may go on when this lab has ended (`up`, `--keep-running`), so nothing may be set up to end it with the lab's session. */
@@ -46,4 +48,5 @@ export interface StartOptions {
 export interface OpenOptions {
   onNote?(text: string): void;
   onServerDeath?(server: ServerName, lastLogLines: readonly string[]): void;
+  onDeathsUnheard?(): void;
 }

@@ -8,7 +8,7 @@ export const STACK_PROVIDERS = ['local', 'containers', 'auto'] as const;
 export type StackProvider = (typeof STACK_PROVIDERS)[number];
 
 export interface StackRequest {
-  /** auto: containers where an engine answers and the images are there or can be had, else local. */
+  /** auto: containers where an engine answers and the images are there or can be had, else local. With images of one's own wish it is containers or nothing. */
   readonly provider: StackProvider;
   readonly images: ImageWishes;
 }
@@ -20,13 +20,15 @@ export async function startStack(request: StackRequest, options: StartOptions): 
   if (options.smallKafkaDisk === true && request.provider === 'containers') {
     throw new LabError('STACK_START_FAILED', 'a small disk under Kafka can be had with local servers only', 'use --stack local, or leave out the fault that fills it');
   }
+  if (request.provider === 'auto' && options.smallKafkaDisk === true) options.onNote('local servers, since only they can have a small disk under Kafka');
   if (request.provider === 'local' || options.smallKafkaDisk === true) return startLocalStack(options);
   const { startContainerStack } = await import('./containers/start-container-stack.js');
   try {
     return await startContainerStack(options, request.images);
   } catch (error) {
-    // Only what was missing before anything started: a stack that breaks while it starts is no reason to look elsewhere.
-    if (request.provider !== 'auto' || !(error instanceof LabError) || error.code !== 'MISSING_DEPENDENCY') throw error;
+    // Only what was missing before anything started: a stack that breaks while it starts is no reason to look elsewhere. Nor is an image that was asked for by name: `local` cannot run it.
+    const isChoice = request.provider === 'auto' && Object.keys(request.images).length === 0;
+    if (!isChoice || !(error instanceof LabError) || error.code !== 'MISSING_DEPENDENCY') throw error;
     options.onNote(`local servers, since ${error.message}`);
     return startLocalStack(options);
   }

@@ -3,7 +3,8 @@
  * the same addresses and is stopped, looked at and proven dead by the same means as a child of the lab.
  *
  * What a child inherits as descriptors becomes: stdin and stderr of the container, its stdout for the lines to the lab, and the folder of
- * logs, in which the file of step counts lies. When the lab dies, the engine closes stdin, by which the role knows.
+ * logs, in which the file of step counts lies. When the lab dies, the engine closes stdin, by which the role knows; one that is stopped does not, so
+ * its process is under the reaper's care like a child. The engine removes the container when it has ended, whoever is left to ask for it.
  */
 import { chownSync, createWriteStream } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -13,10 +14,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Docker } from '../../stack/containers/engine.js';
 import { PART_LABEL, type Labels } from '../../stack/containers/labels.js';
+import type { Container } from '../../stack/containers/server-container.js';
 import { monoUs } from '../host-clock.js';
+import type { RoleInstance } from '../../domain/roles.js';
 import type { RoleClock, RoleExit } from '../../facts/targets.js';
+import { isAlive, signalProcess, type ProcessIdentity } from '../../stack/local/process-table.js';
+import { mainProcessOf } from './container-process.js';
 import { readLines } from './json-lines.js';
-import { processStat } from './process-stat.js';
+import { processStat, type ProcessStat } from './process-stat.js';
 import { createRoleAnswers, type RoleAnswers } from './role-answers.js';
 import type { RoleBody, RoleBodyOptions } from './role-body.js';
 import { ROLE_CONFIG_VARIABLE, type LineFromRole, type LineToRole, type RolePlan } from './role-wire.js';
@@ -27,13 +32,18 @@ const LAST_LINES_BOUND_MS = 2_000;
 
 export interface RoleImage {
   readonly docker: Docker;
+  /** Content address: a tag may be given to another image while the run goes on. */
   readonly image: string;
   readonly labels: Labels;
+  /** Puts the process under the care of somebody who outlives the lab. It leads its own process group. */
+  readonly registerPid: (pid: number, instance: RoleInstance) => void;
+  /** Left out: what the kernel says. */
+  readonly mainProcess?: typeof mainProcessOf;
 }
 
 type CreateOptions = Parameters<Docker['createContainer']>[0];
 
-function orderOf({ image, labels }: RoleImage, { config, countsFile }: RoleBodyOptions): CreateOptions {
+function orderOf({ image, labels }: Pick<RoleImage, 'image' | 'labels'>, { config, countsFile }: RoleBodyOptions): CreateOptions {
   const uid = process.getuid?.() ?? 0;
   if (uid === 0) chownSync(countsFile, IMAGE_USER, IMAGE_USER);
   return {
@@ -49,7 +59,7 @@ function orderOf({ image, labels }: RoleImage, { config, countsFile }: RoleBodyO
     StdinOnce: true,
     // The lab asks for health itself, and more often.
     Healthcheck: { Test: ['NONE'] },
-    HostConfig: { NetworkMode: 'host', PidMode: 'host', Binds: [`${dirname(countsFile)}:/lab`] },
+    HostConfig: { AutoRemove: true, NetworkMode: 'host', PidMode: 'host', Binds: [`${dirname(countsFile)}:/lab`] },
   };
 }
 
@@ -68,7 +78,7 @@ export class RoleContainer implements RoleBody {
   readonly #answers: RoleAnswers;
   /** Sent while the container had no process yet. */
   readonly #signals: NodeJS.Signals[] = [];
-  #pid = -1;
+  #process: ProcessIdentity | null = null;
   #isOver = false;
 
   constructor(image: RoleImage, options: RoleBodyOptions) {
@@ -85,13 +95,13 @@ export class RoleContainer implements RoleBody {
       .catch((cause: unknown) => ({ code: null, signal: `not started: ${cause instanceof Error ? cause.message : String(cause)}`, monoUs: monoUs() }))
       .then((end) => {
         this.#isOver = true;
-        return { instance, pid: this.#pid, ...end };
+        return { instance, pid: this.pid, ...end };
       });
     this.#answers = createRoleAnswers(this);
   }
 
   get pid(): number {
-    return this.#pid;
+    return this.#process?.pid ?? -1;
   }
 
   async #live(image: RoleImage, options: RoleBodyOptions, lines: PassThrough): Promise<Omit<RoleExit, 'instance' | 'pid'>> {
@@ -105,7 +115,7 @@ export class RoleContainer implements RoleBody {
       const exit = container.wait({ condition: 'next-exit' }) as Promise<{ StatusCode: number }>;
       exit.catch(() => undefined);
       await container.start();
-      this.#begun((await container.inspect()).State.Pid);
+      this.#begun(container.id, await pidOf(container), image, options.config.instance);
       this.#stdin.pipe(stream);
       const { StatusCode } = await exit;
       const seenUs = monoUs();
@@ -120,23 +130,18 @@ export class RoleContainer implements RoleBody {
     }
   }
 
-  #begun(pid: number): void {
-    if (pid <= 0) return; // it has ended already
-    this.#pid = pid;
+  #begun(containerId: string, pid: number, { registerPid, mainProcess = mainProcessOf }: RoleImage, instance: RoleInstance): void {
+    this.#process = mainProcess(containerId, pid);
+    if (this.#process === null) return; // it has ended already
+    registerPid(pid, instance);
     for (const signal of this.#signals.splice(0)) this.signal(signal);
   }
 
+  /** The number is free as soon as the container has ended, which is heard of later; so it is looked at whose it is now. */
   signal(signal: NodeJS.Signals): void {
     if (this.#isOver) return;
-    if (this.#pid < 0) {
-      this.#signals.push(signal);
-      return;
-    }
-    try {
-      process.kill(this.#pid, signal);
-    } catch {
-      // It has just ended; the engine is about to say so.
-    }
+    if (this.#process === null) this.#signals.push(signal);
+    else signalProcess(this.#process, signal);
   }
 
   begin(plan: RolePlan): void {
@@ -156,12 +161,26 @@ export class RoleContainer implements RoleBody {
   }
 
   isPaused(): boolean {
-    const state = processStat(this.#pid)?.state;
+    const state = this.#stat()?.state;
     return state === 'T' || state === 't';
   }
 
   sampleCpu(): void {
-    const stat = processStat(this.#pid);
-    if (stat !== null && stat.state !== 'Z') this.cpuSeconds = Math.max(this.cpuSeconds, stat.cpuSeconds);
+    const stat = this.#stat();
+    if (stat !== null) this.cpuSeconds = Math.max(this.cpuSeconds, stat.cpuSeconds);
+  }
+
+  #stat(): ProcessStat | null {
+    return this.#process !== null && isAlive(this.#process) ? processStat(this.#process.pid) : null;
+  }
+}
+
+/** 0: it has ended, and the engine may have removed it already. */
+async function pidOf(container: Container): Promise<number> {
+  try {
+    return (await container.inspect()).State.Pid;
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 404) return 0;
+    throw error;
   }
 }

@@ -20,6 +20,7 @@ export async function createContainer(plan: ContainerPlan, { network, labels, im
   try {
     const started = await startContainer({
       image: image.name,
+      imageId: image.id,
       name: `seckill-lab-${labels[STACK_LABEL] ?? ''}-${plan.name}`,
       alias: plan.name,
       network,

@@ -23,6 +23,16 @@ export interface Engine {
   readonly dataFolder: string;
   /** The registry of images whose name has none, as the engine says. */
   readonly indexServer: string;
+  /** Its name for its machine is this machine's: no virtual one. */
+  readonly isThisMachine: boolean;
+  /** Runs in a user's own spaces of networks and users. */
+  readonly isRootless: boolean;
+}
+
+interface EngineInfo {
+  readonly DockerRootDir?: string;
+  readonly Name?: string;
+  readonly SecurityOptions?: readonly string[] | null;
 }
 
 /** Docker 20.10, the one of Debian 11 and 12. */
@@ -32,18 +42,20 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1'];
 
 /** LabError MISSING_DEPENDENCY when none answers, when it is too old, or when it runs on another machine. */
 export async function reachEngine(): Promise<Engine> {
+  refuseNoAddress();
   spareTheSearchForAHost();
+  leaveCleaningToTheReaper();
   const client = await connect();
   const docker = client.container.dockerode;
   const address = addressOf(docker);
   refuseAnotherThanAsked(address);
-  const [version, info] = (await Promise.all([docker.version(), docker.info()])) as [{ Version?: string; ApiVersion?: string }, { DockerRootDir?: string; Name?: string }];
+  const [version, info] = (await Promise.all([docker.version(), docker.info()])) as [{ Version?: string; ApiVersion?: string }, EngineInfo];
   const api = version.ApiVersion ?? '0.0';
   if (!isRecent(api)) {
     throw new LabError('MISSING_DEPENDENCY', `the Docker engine ${version.Version ?? ''} at ${address} speaks API ${api}; ${MINIMAL_API.join('.')} (Docker 20.10) or later is needed`, 'upgrade it, or use `--stack local`');
   }
   refuseElsewhere(client.info.containerRuntime.host, address, info.Name ?? '');
-  return { docker, version: version.Version ?? 'unknown', address, dataFolder: info.DockerRootDir ?? '', indexServer: client.info.containerRuntime.indexServerAddress };
+  return { docker, version: version.Version ?? 'unknown', address, dataFolder: info.DockerRootDir ?? '', indexServer: client.info.containerRuntime.indexServerAddress, isThisMachine: info.Name === hostname(), isRootless: (info.SecurityOptions ?? []).includes('name=rootless') };
 }
 
 async function connect(): Promise<ContainerRuntimeClient> {
@@ -64,6 +76,14 @@ function spareTheSearchForAHost(): void {
   process.env['TESTCONTAINERS_HOST_OVERRIDE'] ??= '127.0.0.1';
 }
 
+/**
+ * Ryuk, testcontainers' own cleaner, publishes a port on all addresses, behind which is the engine's socket, and lives on for some seconds without a label of
+ * ours. The lab's reaper does the same work, so Ryuk runs only where somebody asks for it by this variable.
+ */
+function leaveCleaningToTheReaper(): void {
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+}
+
 /** Every port is published on the engine's own loopback, where only its machine reaches it. */
 function refuseElsewhere(host: string, address: string, engineName: string): void {
   const reached = address.startsWith('/') ? host : address.slice(0, address.lastIndexOf(':'));
@@ -76,6 +96,13 @@ function refuseElsewhere(host: string, address: string, engineName: string): voi
 function addressOf(docker: Docker): string {
   const modem = docker.modem as { socketPath?: string; host?: string; port?: number | string };
   return modem.socketPath ?? `${modem.host ?? '?'}:${String(modem.port ?? '?')}`;
+}
+
+/** testcontainers swallows what it cannot read and goes on to the usual socket. */
+function refuseNoAddress(): void {
+  const asked = process.env['DOCKER_HOST'];
+  if (asked === undefined || asked === '' || URL.canParse(asked)) return;
+  throw new LabError('MISSING_DEPENDENCY', `no Docker engine answers: DOCKER_HOST is ${asked}, which is no address`, 'write it as unix:///path/of/docker.sock or tcp://127.0.0.1:2375, or unset it');
 }
 
 /** testcontainers goes on to the usual socket when the engine of DOCKER_HOST does not answer. Containers then start where nobody looks for them. */

@@ -9,33 +9,53 @@ import { STACK_LABEL } from './labels.js';
 import type { ServerContainer } from './server-container.js';
 
 export interface DeathWatch {
-  /** Until then a death is the business of whoever starts the servers. */
-  readonly begin: () => void;
+  /** Until then a death is the business of whoever starts the servers. Tells of those that are dead by now, where somebody wants to hear it. */
+  readonly begin: () => Promise<void>;
   readonly stop: () => void;
 }
 
-/** A connection that breaks says nothing: the engine is gone then, and every call on it says so. */
+interface DieEvent {
+  readonly Actor: { readonly ID: string };
+  readonly timeNano: number;
+}
+
+/** A connection that breaks is told too (the engine was started again, or something between has cut it): from then on a death would go unheard. */
 export async function hearDeaths(docker: Docker, stackId: string, servers: ReadonlyMap<ServerName, ServerContainer>, options: OpenOptions): Promise<DeathWatch> {
   let listening = false;
-  const onDeath = async (containerId: string): Promise<void> => {
+  /** When a look has found them dead; the event of that death may still be on its way. */
+  const toldAtMs = new Map<ServerName, number>();
+  const tell = async (server: ServerContainer): Promise<void> => {
+    const words = await server.lastWords();
+    if (options.onServerDeath === undefined) options.onNote?.(`${server.name} has died`);
+    else options.onServerDeath(server.name, words);
+  };
+  const onDeath = async ({ Actor, timeNano }: DieEvent): Promise<void> => {
     for (const server of servers.values()) {
-      if (!server.hasDied(containerId) || !listening) continue;
-      const words = await server.lastWords();
-      if (options.onServerDeath === undefined) options.onNote?.(`${server.name} has died`);
-      else options.onServerDeath(server.name, words);
+      if (!server.hasDied(Actor.ID) || !listening || timeNano / 1e6 <= (toldAtMs.get(server.name) ?? 0)) continue;
+      await tell(server);
     }
   };
   const events = await docker.getEvents({ filters: { type: ['container'], event: ['die'], label: [`${STACK_LABEL}=${stackId}`] } });
   // A readable of our own: the engine's answer is one only by its shape.
   const stream = new PassThrough();
-  pipeline(events, stream, () => undefined);
+  let isBroken = false;
+  pipeline(events, stream, () => {
+    isBroken = true;
+    if (listening) options.onDeathsUnheard?.();
+  });
   readLines(stream, (line) => {
-    const { Actor } = JSON.parse(line) as { Actor: { ID: string } };
-    void onDeath(Actor.ID);
+    void onDeath(JSON.parse(line) as DieEvent);
   });
   return {
-    begin: () => {
+    begin: async () => {
       listening = true;
+      if (isBroken) options.onDeathsUnheard?.();
+      if (options.onServerDeath === undefined) return;
+      await Promise.all([...servers.values()].map(async (server) => {
+        if (await server.isRunning()) return;
+        toldAtMs.set(server.name, Date.now());
+        await tell(server);
+      }));
     },
     stop: () => {
       listening = false;

@@ -7,9 +7,12 @@ import type { StartedTestContainer } from 'testcontainers';
 
 import type { PublishedPort } from './container-plan.js';
 import type { Labels } from './labels.js';
+import { ImageByContent } from './names-as-run.js';
 
 export interface ContainerOrder {
   readonly image: string;
+  /** Its content address, by which it runs. */
+  readonly imageId: string;
   readonly name: string;
   readonly alias: string;
   readonly network: string;
@@ -24,6 +27,8 @@ export interface ContainerOrder {
 class LabContainer extends GenericContainer {
   constructor(order: ContainerOrder) {
     super(order.image);
+    this.imageName = new ImageByContent(order.imageId);
+    this.createOpts.Image = order.imageId;
     this.withName(order.name).withLabels({ ...order.labels }).withEnvironment({ ...order.environment }).withNetworkMode(order.network).withAutoCleanup(order.endsWithSession);
     if (order.command.length > 0) this.withCommand([...order.command]);
     // Ready is what answers, and that is asked by the stack; here nothing is waited for.

@@ -25,4 +25,6 @@ it.each([
 it('leaves alone what it cannot read', () => {
   expect(ownerState(undefined)).toBe('elsewhere');
   expect(ownerState('not json')).toBe('elsewhere');
+  expect(ownerState('null')).toBe('elsewhere');
+  expect(ownerState('7')).toBe('elsewhere');
 });

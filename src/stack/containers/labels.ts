@@ -40,14 +40,20 @@ export type OwnerState = 'alive' | 'dead' | 'elsewhere';
 
 /** elsewhere: of another machine or another container, where nobody here can look. A label that cannot be read is elsewhere too. */
 export function ownerState(label: string | undefined, place = thisPlace(), startTicksOf = (pid: number): string | null => readProcess(pid)?.startTicks ?? null): OwnerState {
-  let mark: OwnerMark;
-  try {
-    mark = JSON.parse(label ?? '') as OwnerMark;
-  } catch {
-    return 'elsewhere';
-  }
+  const mark = readMark(label);
+  if (mark === null) return 'elsewhere';
   if (mark.host !== place.host) return 'elsewhere';
   if (mark.boot !== place.boot) return 'dead';
   if (mark.pidSpace !== place.pidSpace) return 'elsewhere';
   return startTicksOf(mark.pid) === mark.startTicks ? 'alive' : 'dead';
+}
+
+/** Anybody can write a label. */
+function readMark(label: string | undefined): OwnerMark | null {
+  try {
+    const mark = JSON.parse(label ?? '') as OwnerMark | string | number | boolean | null;
+    return typeof mark === 'object' ? mark : null;
+  } catch {
+    return null;
+  }
 }

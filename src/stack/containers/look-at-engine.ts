@@ -1,7 +1,7 @@
 /** What `doctor` tells of containers. They are a choice: without an engine nothing is missing. */
 import { LabError } from '../../facts/lab-error.js';
 import { freeBytes, reachEngine } from './engine.js';
-import { candidates } from './image-choice.js';
+import { candidatesAsRun } from './names-as-run.js';
 import { findImage } from './pull-image.js';
 import { ROOM_NEEDED_BYTES } from './preflight.js';
 
@@ -11,7 +11,7 @@ export async function lookAtEngine(): Promise<readonly string[]> {
     const engine = await reachEngine();
     const lacking: string[] = [];
     for (const role of ['redis', 'postgres', 'kafka', 'toxiproxy'] as const) {
-      const there = await Promise.all(candidates(role, {}).map((name) => findImage(engine.docker, name)));
+      const there = await Promise.all(candidatesAsRun(role, {}).map((name) => findImage(engine.docker, name)));
       if (there.every((image) => image === null)) lacking.push(role);
     }
     const room = await freeBytes(engine);

@@ -35,7 +35,7 @@ export async function openContainerStack(description: StackDescription, options:
       return [name, serverContainer({ name, docker, id: container.id, isReady: readinessOf(name, ports, direct.postgres, toxiproxy), ...afterStart })];
     }));
     const deaths = await hearDeaths(docker, id, servers, options);
-    deaths.begin();
+    await deaths.begin();
     return assembleContainerStack({ reaper, docker, description, ports, servers, toxiproxy, isOwner: false, stopListening: deaths.stop, onNote: (text) => options.onNote?.(text) });
   } catch (error) {
     reaper.release();

@@ -2,8 +2,8 @@
 import { LabError } from '../../facts/lab-error.js';
 import { freeBytes, reachEngine } from './engine.js';
 import type { Engine } from './engine.js';
-import { candidates } from './image-choice.js';
 import type { ImageRole, ImageWishes } from './image-choice.js';
+import { candidatesAsRun } from './names-as-run.js';
 import { findImage, pullImage } from './pull-image.js';
 import type { FoundImage } from './pull-image.js';
 
@@ -17,24 +17,26 @@ export interface Ready<R extends ImageRole> {
 }
 
 /**
- * Pulls what is not there, telling how far it is.
- * LabError MISSING_DEPENDENCY naming everything that is missing and what mends it.
+ * Pulls what is not there, telling how far it is; nothing where room is lacking already.
+ * LabError MISSING_DEPENDENCY naming everything that is missing and what mends it; ABORTED, or the reason of the signal where that is a LabError.
  */
-export async function preflight<R extends ImageRole>(roles: readonly R[], wishes: ImageWishes, onNote: (text: string) => void): Promise<Ready<R>> {
+export async function preflight<R extends ImageRole>(roles: readonly R[], wishes: ImageWishes, onNote: (text: string) => void, signal?: AbortSignal): Promise<Ready<R>> {
   const engine = await reachEngine();
   const problems: string[] = [];
   const room = await freeBytes(engine);
   if (room !== null && room < ROOM_NEEDED_BYTES) {
     problems.push(`${mebibytes(room)} free in ${engine.dataFolder}, ${mebibytes(ROOM_NEEDED_BYTES)} needed: \`docker system prune\` or another data folder makes room`);
   }
+  const pull = problems.length > 0 ? null : (name: string) => pullImage(engine, name, { onNote, signal });
   const found = await Promise.all(roles.map(async (role) => {
     try {
-      return [role, await thereOrPulled(engine, role, wishes, onNote)] as const;
+      return [role, await thereOrPulled(engine, role, wishes, pull)] as const;
     } catch (error) {
       problems.push(error instanceof Error ? error.message : String(error));
       return null;
     }
   }));
+  if (signal?.aborted === true) throw signal.reason instanceof LabError ? signal.reason : new LabError('ABORTED', 'aborted before the stack was started', 'start it again');
   if (problems.length > 0) {
     const [first = '', ...others] = problems;
     throw new LabError('MISSING_DEPENDENCY', `the stack cannot start in containers: ${first}`, `${BUILD}; \`--image server=name\` chooses others; \`--stack local\` needs none`, { details: others });
@@ -42,8 +44,9 @@ export async function preflight<R extends ImageRole>(roles: readonly R[], wishes
   return { engine, images: Object.fromEntries(found.filter((entry) => entry !== null)) as Readonly<Record<R, FoundImage>> };
 }
 
-async function thereOrPulled(engine: Engine, role: ImageRole, wishes: ImageWishes, onNote: (text: string) => void): Promise<FoundImage> {
-  const names = candidates(role, wishes);
+/** @param pull null: there is no room for it. */
+async function thereOrPulled(engine: Engine, role: ImageRole, wishes: ImageWishes, pull: ((name: string) => Promise<FoundImage>) | null): Promise<FoundImage> {
+  const names = candidatesAsRun(role, wishes);
   for (const name of names) {
     const there = await findImage(engine.docker, name);
     if (there !== null) return there;
@@ -51,7 +54,8 @@ async function thereOrPulled(engine: Engine, role: ImageRole, wishes: ImageWishe
   const [wanted = ''] = names;
   // The project's own image is in no registry.
   if (role === 'roles' && wishes.roles === undefined) throw new Error(`there is no image ${wanted} of the roles: \`npx seckill-lab images build --roles\` makes it`);
-  return pullImage(engine, wanted, onNote);
+  if (pull === null) throw new Error(`${wanted} is not on the engine and is not pulled, for lack of room`);
+  return pull(wanted);
 }
 
 function mebibytes(bytes: number): string {

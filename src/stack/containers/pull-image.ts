@@ -15,6 +15,15 @@ export interface FoundImage {
 }
 
 const TELL_EVERY_MS = 2_000;
+/** A registry that is slow says so by lines of progress; one that says nothing for so long has been lost. */
+const SILENCE_LIMIT_MS = 5 * 60_000;
+
+export interface PullOptions {
+  onNote(text: string): void;
+  /** Ends the pull; it then rejects with an error that says so. */
+  readonly signal?: AbortSignal | undefined;
+  readonly silenceLimitMs?: number;
+}
 
 /** The engine says null where an image has none; the types do not know. */
 function labelsOf(config: { readonly Labels: Record<string, string> | null }): Record<string, string> {
@@ -33,24 +42,35 @@ export async function findImage(docker: Docker, name: string): Promise<FoundImag
 }
 
 /** Resolves when the image is there. Rejects with an Error in words that name the image and, where the disk is full, the mend. */
-export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' | 'indexServer'>, name: string, onNote: (text: string) => void): Promise<FoundImage> {
-  onNote(`pulling ${name}`);
+export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' | 'indexServer'>, name: string, options: PullOptions): Promise<FoundImage> {
+  const { signal, silenceLimitMs = SILENCE_LIMIT_MS } = options;
+  options.onNote(`pulling ${name}`);
+  const silence = new AbortController();
+  const timer = setTimeout(() => {
+    silence.abort(new Error(`the engine has told nothing of it for ${String(Math.ceil(silenceLimitMs / 1_000))} s`));
+  }, silenceLimitMs);
+  const ended = AbortSignal.any([silence.signal, ...(signal === undefined ? [] : [signal])]);
   try {
     const authconfig = await getAuthConfig(ImageName.fromString(name).registry ?? indexServer);
-    const stream = await docker.pull(name, authconfig === undefined ? {} : { authconfig });
-    await followed(docker, stream, name, onNote);
+    const stream = await docker.pull(name, { abortSignal: ended, ...(authconfig === undefined ? {} : { authconfig }) });
+    await followed(docker, stream, name, (text) => {
+      options.onNote(text);
+    }, () => timer.refresh());
   } catch (cause) {
-    throw new Error(pullProblem(name, cause), { cause });
+    throw new Error(pullProblem(name, ended.aborted ? ended.reason : cause), { cause });
+  } finally {
+    clearTimeout(timer);
   }
   const there = await findImage(docker, name);
   if (there === null) throw new Error(`${name} was pulled and is not there`);
   return there;
 }
 
-function followed(docker: Docker, stream: NodeJS.ReadableStream, name: string, onNote: (text: string) => void): Promise<void> {
+function followed(docker: Docker, stream: NodeJS.ReadableStream, name: string, onNote: (text: string) => void, onLine: () => void): Promise<void> {
   const layers = new Map<string, { current: number; total: number }>();
   let told = Date.now();
   return followProgress(docker, stream, ({ id, status, progressDetail }) => {
+    onLine();
     if (id !== undefined && status === 'Downloading') layers.set(id, { current: progressDetail?.current ?? 0, total: progressDetail?.total ?? 0 });
     if (Date.now() - told < TELL_EVERY_MS) return;
     told = Date.now();

@@ -34,7 +34,6 @@ import type { ImageWishes } from './image-choice.js';
 import { ownerMark, stackLabels } from './labels.js';
 import { preflight } from './preflight.js';
 import type { Ready } from './preflight.js';
-import { chooseRyuk } from './ryuk.js';
 import { serverContainer } from './server-container.js';
 import type { ServerContainer } from './server-container.js';
 import { removeStack, sweepDeadStacks } from './sweep-engine.js';
@@ -48,10 +47,10 @@ export async function startContainerStack(options: StartOptions, wishes: ImageWi
   const note = (text: string): void => {
     options.onNote(text);
   };
-  const ready = await preflight(SERVER_IMAGES, wishes, note);
-  await chooseRyuk(ready.engine.docker, options.mayOutliveLab === true, note);
+  const ready = await preflight(SERVER_IMAGES, wishes, note, options.signal);
   const swept = await sweepDeadStacks(ready.engine.docker);
   if (swept.removed.length > 0) note(`removed what a dead lab had left: ${swept.removed.map(({ kind, name }) => `${kind} ${name}`).join(', ')}`);
+  for (const problem of swept.problems) note(`of a dead lab, ${problem}`);
   return startUnderReaper(options, async (reaper, id) => {
     try {
       return await startServers(reaper, id, ready, options);
@@ -100,7 +99,7 @@ async function startServers(reaper: ReaperClient, id: string, { engine, images }
       detailsOf: (name) => ({ pid: null, directory: null, logFile: null, ...containerOf(containers, name) }),
     });
     if (options.keepOnExit === true) await reaper.request({ op: 'stay' });
-    deaths.begin();
+    await deaths.begin();
     return assembleContainerStack({ reaper, docker, description, ports, servers, toxiproxy, isOwner: true, stopListening: deaths.stop, onNote: (text) => { options.onNote(text); } });
   } catch (error) {
     deaths.stop();

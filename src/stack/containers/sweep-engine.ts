@@ -36,13 +36,15 @@ export async function labelledThings(docker: Docker, stackId: string | null): Pr
   ];
 }
 
+/** Between a removal that was refused and the next. */
+const RETRY_MS = 200;
 /** A request of a lab that was killed may still be on its way into the engine: the look that finds nothing is repeated after this. */
 const SETTLE_MS = 300;
 const SWEEP_LIMIT_MS = 30_000;
 
 export interface Sweep {
   readonly removed: readonly LabelledThing[];
-  /** What could not be removed, in words. */
+  /** What is still there, in words. */
   readonly problems: readonly string[];
 }
 
@@ -50,37 +52,42 @@ export interface Sweep {
  * Removes one stack and comes back until nothing of it is seen.
  * @param mayStillGrow its lab was killed, perhaps in the middle of a request: looks once more after a moment.
  */
-export async function removeStack(docker: Docker, stackId: string, mayStillGrow: boolean): Promise<Sweep> {
-  const removed: LabelledThing[] = [];
-  const limit = Date.now() + SWEEP_LIMIT_MS;
+export async function removeStack(docker: Docker, stackId: string, mayStillGrow: boolean, limitMs = SWEEP_LIMIT_MS): Promise<Sweep> {
+  const asked = new Map<string, LabelledThing>();
+  const limit = Date.now() + limitMs;
   let emptyLooks = 0;
   for (;;) {
     const left = await labelledThings(docker, stackId);
     emptyLooks = left.length === 0 ? emptyLooks + 1 : 0;
-    if (emptyLooks > (mayStillGrow ? 1 : 0)) return { removed, problems: [] };
+    if (emptyLooks > (mayStillGrow ? 1 : 0)) return { removed: [...asked.values()], problems: [] };
     if (left.length > 0) {
-      const problems = await removeThings(docker, left, removed);
-      if (Date.now() > limit) return { removed, problems };
-    }
-    if (emptyLooks > 0 || left.length === 0) await delay(SETTLE_MS);
+      const refusals = await removeThings(docker, left, asked);
+      if (Date.now() > limit) return whatIsLeft(await labelledThings(docker, stackId), asked, refusals, limitMs);
+      if (refusals.size > 0) await delay(RETRY_MS);
+    } else await delay(SETTLE_MS);
   }
 }
 
-async function removeThings(docker: Docker, things: readonly LabelledThing[], removed: LabelledThing[]): Promise<string[]> {
-  const problems: string[] = [];
+/** What counts is what is seen: an engine that says for ever that a removal is under way has removed nothing. */
+function whatIsLeft(left: readonly LabelledThing[], asked: ReadonlyMap<string, LabelledThing>, refusals: ReadonlyMap<string, string>, limitMs: number): Sweep {
+  const problems = left.map(({ kind, id, name }) => `${kind} ${name} is still there after ${String(Math.ceil(limitMs / 1_000))} s${refusals.has(id) ? `: ${refusals.get(id) ?? ''}` : ''}`);
+  return { removed: [...asked.values()].filter(({ id }) => !left.some((thing) => thing.id === id)), problems };
+}
+
+/** Resolves with what the engine answered instead of removing, by id. What is gone already is no refusal. */
+async function removeThings(docker: Docker, things: readonly LabelledThing[], asked: Map<string, LabelledThing>): Promise<Map<string, string>> {
+  const refusals = new Map<string, string>();
   const one = async (thing: LabelledThing): Promise<void> => {
     try {
       await remove(docker, thing);
-      removed.push(thing);
+      asked.set(thing.id, thing);
     } catch (error) {
-      // Another sweep was faster, or the engine is at it already.
-      const { statusCode } = error as { statusCode?: number };
-      if (statusCode !== 404 && statusCode !== 409) problems.push(`${thing.kind} ${thing.name} could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+      if ((error as { statusCode?: number }).statusCode !== 404) refusals.set(thing.id, error instanceof Error ? error.message : String(error));
     }
   };
   // A network goes when nothing is in it any more.
   for (const kind of ['container', 'network', 'volume'] as const) await Promise.all(things.filter((thing) => thing.kind === kind).map(one));
-  return problems;
+  return refusals;
 }
 
 function remove(docker: Docker, { kind, id }: LabelledThing): Promise<unknown> {

@@ -32,3 +32,12 @@ it('changes with a content, a name and a new file', () => {
   digests.add(codeDigest(root));
   expect(digests.size).toBe(4);
 });
+
+it('changes with a package that it runs on', () => {
+  const digests = new Set([codeDigest(root)]);
+  for (const version of ['1.0.0', '1.0.1']) {
+    writeFileSync(join(root, 'package-lock.json'), `{"packages":{"node_modules/pg":{"version":"${version}"}}}`);
+    digests.add(codeDigest(root));
+  }
+  expect(digests.size).toBe(3);
+});

@@ -1,0 +1,81 @@
+// No death of a server goes unheard: while it is listened for, before that, and when the engine tells no more.
+import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { beforeEach, expect, it } from 'vitest';
+
+import type { ServerName } from '../../facts/stack-description.js';
+import type { Docker } from './engine.js';
+import { hearDeaths } from './hear-deaths.js';
+import type { ServerContainer } from './server-container.js';
+
+let events: PassThrough;
+let told: string[];
+let isRunning: boolean;
+
+const docker = { getEvents: () => Promise.resolve(events) } as unknown as Docker;
+const options = {
+  onServerDeath: (server: string, words: readonly string[]) => void told.push(`${server}: ${words.join()}`),
+  onDeathsUnheard: () => void told.push('unheard'),
+};
+
+function servers(): ReadonlyMap<ServerName, ServerContainer> {
+  const redis = { name: 'redis-replica', hasDied: (id: string) => id === 'replica', isRunning: () => Promise.resolve(isRunning), lastWords: () => Promise.resolve(['bye']) };
+  return new Map([['redis-replica', redis as unknown as ServerContainer]]);
+}
+
+/** As the engine tells it: nanoseconds, which a number holds to a few hundred. */
+async function dies(id: string, atMs = Date.now()): Promise<void> {
+  events.write(`${JSON.stringify({ Action: 'die', Actor: { ID: id }, timeNano: atMs * 1e6 })}\n`);
+  await delay(20);
+}
+
+beforeEach(() => {
+  events = new PassThrough();
+  told = [];
+  isRunning = true;
+});
+
+it('tells of a server that dies, and of nobody else’s container', async () => {
+  const watch = await hearDeaths(docker, 'one', servers(), options);
+  await watch.begin();
+  await dies('a-role');
+  await dies('replica');
+  expect(told).toEqual(['redis-replica: bye']);
+});
+
+it('tells at the beginning of one that has died before, once; and again when it dies again', async () => {
+  const watch = await hearDeaths(docker, 'one', servers(), options);
+  const diedMs = Date.now();
+  isRunning = false;
+  await watch.begin();
+  await dies('replica', diedMs);
+  expect(told).toEqual(['redis-replica: bye']);
+  await dies('replica', Date.now() + 1);
+  expect(told).toHaveLength(2);
+});
+
+it.each(['before it is listened for', 'later'])('says that deaths are heard no more when the engine breaks off %s', async (when) => {
+  const watch = await hearDeaths(docker, 'one', servers(), options);
+  if (when === 'later') await watch.begin();
+  events.end();
+  await delay(20);
+  if (when !== 'later') await watch.begin();
+  expect(told).toEqual(['unheard']);
+});
+
+it('an end that was asked for is no news', async () => {
+  const watch = await hearDeaths(docker, 'one', servers(), options);
+  await watch.begin();
+  watch.stop();
+  await delay(20);
+  expect(told).toEqual([]);
+});
+
+it('whoever ends a stack is not told that its servers have ended', async () => {
+  isRunning = false;
+  const notes: string[] = [];
+  const watch = await hearDeaths(docker, 'one', servers(), { onNote: (text) => void notes.push(text) });
+  await watch.begin();
+  expect(notes).toEqual([]);
+});
