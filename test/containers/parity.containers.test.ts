@@ -1,9 +1,12 @@
 /** The same scenarios on child processes and in containers: the same verdict table, kept as one file; a guard taken out shows in containers too. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 
+import type { Manifest, ManifestStack } from '../../src/facts/run-store.js';
+import { SERVER_NAMES } from '../../src/facts/stack-description.js';
 import type { RunVerdict } from '../../src/facts/verdict.js';
+import { inboxOff } from '../../src/mutants/inbox-off.js';
 import { freshFolder, lab, REPOSITORY, verdictOf } from '../support/lab-process.js';
 import { leftOnEngine, volumes } from './engine.js';
 
@@ -11,13 +14,31 @@ const SCENARIOS = ['hot-sku', 'kill-after-lua', 'drop-broker-ack', 'redis-failov
 const PARITY_FILE = process.env['SECKILL_LAB_PARITY_FILE'] ?? join(REPOSITORY, 'reports', 'parity.json');
 const SEED = '20250607';
 const reports = freshFolder('parity');
-const tables: Record<string, Record<string, VerdictTable>> = {};
+const tables: Record<string, Record<string, Evidence>> = {};
 
 interface VerdictTable {
   readonly exitCode: number;
   readonly invariants: Readonly<Record<string, string>>;
   readonly faults: Readonly<Record<string, string>>;
 }
+
+/** A table, and on what it came about. */
+interface Evidence extends VerdictTable {
+  readonly seed: number;
+  readonly stack: ManifestStack | null;
+}
+
+/** What the run itself has written down of where it ran. */
+function stackOf(verdict: RunVerdict): ManifestStack | null {
+  return (JSON.parse(readFileSync(join(verdict.run.directory, 'manifest.json'), 'utf8')) as Manifest).stack;
+}
+
+function evidenceOf(verdict: RunVerdict): Evidence {
+  return { ...tableOf(verdict), seed: verdict.run.seed, stack: stackOf(verdict) };
+}
+
+const CONTENT: unknown = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
+const IN_CONTAINERS = { provider: 'containers', servers: Object.fromEntries(SERVER_NAMES.map((name) => [name, { imageId: CONTENT }])) };
 
 /** What has to be the same; how long things took and how many retries there were is not. */
 function tableOf(verdict: RunVerdict): VerdictTable {
@@ -47,19 +68,24 @@ afterAll(() => {
 });
 
 it.each(SCENARIOS)('%s gives the same verdict on both', async (scenario) => {
-  const local = tableOf(await run(scenario));
-  const containers = tableOf(await run(scenario, '--stack', 'containers'));
-  tables[scenario] = { local, containers };
-  expect(containers).toEqual(local);
+  const local = await run(scenario);
+  const containers = await run(scenario, '--stack', 'containers');
+  tables[scenario] = { local: evidenceOf(local), containers: evidenceOf(containers) };
+  expect(stackOf(local)).toMatchObject({ provider: 'local', roles: { home: 'processes' } });
+  expect(stackOf(containers)).toMatchObject({ ...IN_CONTAINERS, roles: { home: 'processes' } });
+  expect(tableOf(containers)).toEqual(tableOf(local));
   expect(containers.exitCode).toBe(0);
 });
 
 it.each(['hot-sku', 'kill-after-lua'])('%s passes with its roles in containers', async (scenario) => {
   const verdict = await run(scenario, '--stack', 'containers', '--roles', 'containers');
   expect({ code: verdict.exitCode, headline: verdict.headline }).toMatchObject({ code: 0 });
+  expect(stackOf(verdict)).toMatchObject({ ...IN_CONTAINERS, roles: { home: 'containers', imageId: CONTENT } });
 });
 
 it('a guard taken out is a violation in containers too', async () => {
-  const verdict = await run('hot-sku', '--stack', 'containers', '--mutant', 'inbox-off');
+  const verdict = await run('hot-sku', '--stack', 'containers', '--mutant', inboxOff.name);
   expect(verdict.exitCode).toBe(1);
+  expect(stackOf(verdict)).toMatchObject(IN_CONTAINERS);
+  expect(tableOf(verdict).invariants[inboxOff.caughtBy]).toBe('violated');
 });
