@@ -4,7 +4,9 @@
  *
  * Label values come from closed lists (codes, stores, operations). Never a user or request id: that is one time series a buyer.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+
+import { PlainHistogram } from './plain-histogram.js';
 
 export type MetricLabels = Readonly<Record<string, string>>;
 
@@ -48,18 +50,28 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
   const registry = new Registry();
   registry.setDefaultLabels({ role, instance, ...options.labels });
   const refreshes: (() => void)[] = [];
-  const begun = new Set<string>();
+  const counters = new Map<string, PlainCounter>();
+  const histograms = new Map<string, PlainHistogram>();
+  const histogramSeries = new Map<string, HistogramRecorder>();
   if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
 
   const known = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
+  function histogramOf(name: string, help: string, buckets: readonly number[]): PlainHistogram {
+    const histogram = new PlainHistogram(name, help, buckets);
+    histogram.registerAt(registry);
+    histograms.set(name, histogram);
+    return histogram;
+  }
   return {
     contentType: registry.contentType,
     counter(name, help, labels = {}) {
       const metric = known(name, () => new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] }));
-      const series = metric.labels(labels);
-      // From the first scrape on: what never happened is 0 and not missing, and `increase` sees the first time.
-      series.inc(0);
-      return { add: (by = 1) => { series.inc(by); } };
+      return getOrMake(counters, seriesKey(name, labels), () => {
+        const series = metric.labels(labels);
+        // From the first scrape on: what never happened is 0 and not missing, and `increase` sees the first time.
+        series.inc(0);
+        return new PlainCounter((by) => { series.inc(by); });
+      });
     },
     gauge(name, help, labels = {}) {
       const metric = known(name, () => new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] }));
@@ -67,20 +79,49 @@ export function createRoleMetrics(role: string, instance: string, options: { rea
       return { set: (value) => { series.set(value); } };
     },
     histogram(name, help, labels = {}, buckets = DURATION_BUCKETS_SECONDS) {
-      const metric = known(name, () => new Histogram({ name, help, labelNames: Object.keys(labels), buckets: [...buckets], registers: [registry] }));
-      const series = metric.labels(labels);
-      // The same for a histogram, but only once: it begins a series anew.
-      const key = `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
-      if (!begun.has(key)) metric.zero(labels);
-      begun.add(key);
-      return { observe: (value) => { series.observe(value); } };
+      const histogram = histograms.get(name) ?? histogramOf(name, help, buckets);
+      return getOrMake(histogramSeries, seriesKey(name, labels), () => histogram.series(labels));
     },
     beforeText(refresh) {
       refreshes.push(refresh);
     },
     text() {
       for (const refresh of refreshes) refresh();
+      for (const counter of counters.values()) counter.flush();
       return registry.metrics();
     },
   };
+}
+
+/** A number until the scrape: prom-client's own addition looks its series up by a text of all labels each time. */
+class PlainCounter implements CounterRecorder {
+  readonly #flushed: (by: number) => void;
+  #pending = 0;
+
+  constructor(flushed: (by: number) => void) {
+    this.#flushed = flushed;
+  }
+
+  add(by = 1): void {
+    if (by < 0) throw new Error(`a counter does not go back by ${String(-by)}`);
+    this.#pending += by;
+  }
+
+  flush(): void {
+    if (this.#pending === 0) return;
+    this.#flushed(this.#pending);
+    this.#pending = 0;
+  }
+}
+
+function seriesKey(name: string, labels: MetricLabels): string {
+  return `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
+}
+
+function getOrMake<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

@@ -10,6 +10,7 @@ import type { SkuKey } from '../../domain/ids.js';
 import type { HostPort } from '../../domain/role-config.js';
 import type { RoleSurroundings } from '../role.js';
 import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from '../role-server.js';
+import { plainAnswerText } from './answer-text.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
 import { decideBatch } from './batch/decide-batch.js';
@@ -18,6 +19,8 @@ import { createTurns, type Turns } from './batch/turns.js';
 import { writeBatch } from './batch/write-batch.js';
 import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
+import { bodyOf, readBody } from './request-body.js';
+import { createRouter, type Route } from './routes.js';
 import type { SkuStates } from './sku-state.js';
 import type { Submitter } from './submit.js';
 
@@ -33,6 +36,7 @@ export interface GatewayServerOptions extends HealthAndMetrics {
 
 interface ServingOptions extends GatewayServerOptions {
   readonly turns: Turns;
+  readonly routeOf: ReturnType<typeof createRouter>;
 }
 
 export interface GatewayServer {
@@ -48,36 +52,16 @@ const MAX_HEADER_BYTES = 8_192;
 /** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. */
 const KEEP_ALIVE_MS = 65_000;
 
-const ROUTE = /^\/v1\/activities\/([^/?]{1,64})\/skus\/([^/?]{1,64})\/(?:(reservations)|(reservations:batch)|(state)|requests\/([^/?]{1,192}))$/;
-
-/** The body, or null when it is too large or the client went away. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      // The rest is read and thrown away, so that the connection stays usable for the answer.
-      if (bytes <= maxBytes) chunks.push(chunk);
-    });
-    request.on('end', () => {
-      resolve(bytes > maxBytes ? null : chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-    });
-    // The client went away in the middle of its body; after `end` this resolves nothing any more.
-    request.on('error', () => undefined);
-    request.on('close', () => {
-      resolve(null);
-    });
-  });
-}
-
 function write(response: ServerResponse, { httpStatus, answer, location }: GatewayAnswer): void {
-  const body = Buffer.from(JSON.stringify(answer));
+  const text = plainAnswerText(answer);
+  const body = text ?? Buffer.from(JSON.stringify(answer));
   const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
   if (location !== null) headers.push('Location', location);
   if (answer.retryAfterMs !== null) headers.push('Retry-After', String(Math.ceil(answer.retryAfterMs / 1_000)));
   response.writeHead(httpStatus, headers);
-  response.end(body);
+  // ASCII goes out in one piece with the head.
+  if (text === null) response.end(body);
+  else response.end(text, 'latin1');
 }
 
 function writeState(response: ServerResponse, state: SkuState | null): void {
@@ -91,8 +75,8 @@ function writeState(response: ServerResponse, state: SkuState | null): void {
   response.end(body);
 }
 
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
+function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
   return Array.isArray(value) ? value.join(',') : value;
 }
 
@@ -105,41 +89,50 @@ function decoded(text: string): string {
   }
 }
 
-async function answerTo(request: IncomingMessage, response: ServerResponse, options: ServingOptions): Promise<void> {
+/** Everything but purchases. */
+async function answerOther(request: IncomingMessage, response: ServerResponse, options: ServingOptions, route: Route | null): Promise<void> {
   const startedAtMs = performance.now();
-  const route = ROUTE.exec(request.url ?? '');
-  if (route === null) {
-    if (await answerHealthOrMetrics(request, response, options)) return;
-    request.resume();
-    write(response, answers.notFound());
-    return;
-  }
-  const [, activityId = '', skuId = '', reservations, batch, state, requestId = ''] = route;
-  if (batch !== undefined && request.method === 'POST') {
-    await answerBatch(request, response, options, { activityId, skuId });
-    return;
-  }
-  if (reservations !== undefined && request.method === 'POST') {
-    const body = await readBody(request, BODY_MAX_BYTES);
-    if (request.destroyed && !request.complete) return;
-    const raw = { activityId, skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id'), permit: headerOf(request, 'x-permit'), deviceId: headerOf(request, 'x-device-id') };
-    const answer = body === null ? answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null) : await options.submitter.submit({ ...raw, body: body.toString() });
-    write(response, answer);
-    options.recorder.answered('submit', answer, startedAtMs, skuId);
-    return;
-  }
+  if (route === null && (await answerHealthOrMetrics(request, response, options))) return;
   request.resume();
-  if (state !== undefined && request.method === 'GET') {
-    writeState(response, options.skuState(activityId, skuId));
-    return;
-  }
-  if (requestId !== '' && request.method === 'GET') {
+  if (request.method === 'GET' && route?.resource === 'state') {
+    writeState(response, options.skuState(route.activityId, route.skuId));
+  } else if (request.method === 'GET' && route?.resource === 'request') {
+    const { activityId, skuId, requestId } = route;
     const answer = await options.query({ activityId, skuId, requestId: decoded(requestId), userId: headerOf(request, 'x-user-id') });
     write(response, answer);
     options.recorder.answered('query', answer, startedAtMs, skuId);
-    return;
+  } else {
+    write(response, answers.notFound());
   }
-  write(response, answers.notFound());
+}
+
+/** A purchase whose body is here. */
+interface Purchase {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly sku: SkuKey;
+  /** Null: it was too large. */
+  readonly body: Buffer | null;
+  readonly startedAtMs: number;
+}
+
+/** A promise only where the decision has to wait. */
+function answerReservation({ request, response, sku, body, startedAtMs }: Purchase, { submitter, recorder }: ServingOptions): Promise<void> | null {
+  const tell = (answer: GatewayAnswer): void => {
+    write(response, answer);
+    recorder.answered('submit', answer, startedAtMs, sku.skuId);
+  };
+  if (body === null) {
+    tell(answers.invalid([`the body is larger than ${String(BODY_MAX_BYTES)} bytes`], null));
+    return null;
+  }
+  const answer = submitter.submit({
+    activityId: sku.activityId, skuId: sku.skuId, requestId: headerOf(request, 'idempotency-key'), userId: headerOf(request, 'x-user-id'),
+    permit: headerOf(request, 'x-permit'), deviceId: headerOf(request, 'x-device-id'), body: body.toString(),
+  });
+  if (answer instanceof Promise) return answer.then(tell);
+  tell(answer);
+  return null;
 }
 
 /** The items of a batch, or the one answer to what is no batch. */
@@ -151,11 +144,7 @@ function itemsOf(form: BatchForm | null, body: Buffer | null, sku: SkuKey): { re
 }
 
 /** Many reservations in one request (domain/batch-contract.ts). */
-async function answerBatch(request: IncomingMessage, response: ServerResponse, options: ServingOptions, sku: SkuKey): Promise<void> {
-  const { submitter, recorder, surroundings, turns } = options;
-  const startedAtMs = performance.now();
-  const body = await readBody(request, BATCH_BODY_MAX_BYTES);
-  if (request.destroyed && !request.complete) return;
+async function answerBatch({ request, response, sku, body, startedAtMs }: Purchase, { submitter, recorder, surroundings, turns }: ServingOptions): Promise<void> {
   if (body !== null) await turns.enter(body.length);
   const read = submitter.sells(sku) ? itemsOf(batchFormOf(headerOf(request, 'content-type')), body, sku) : answers.notFound();
   if ('answer' in read) {
@@ -171,17 +160,50 @@ async function answerBatch(request: IncomingMessage, response: ServerResponse, o
   recorder.batchAnswered(decided, startedAtMs, sku.skuId);
 }
 
+/** A bug. Whether something was reserved is not known here, so the answer only says that it is not known. */
+function failed(response: ServerResponse, { surroundings }: ServingOptions, error: unknown): void {
+  surroundings.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  if (!response.headersSent) write(response, { httpStatus: 503, answer: { code: 'RESULT_UNKNOWN', requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: 1_000 }, location: null });
+}
+
+function orFailed(response: ServerResponse, options: ServingOptions, answering: () => Promise<void> | null): void {
+  try {
+    answering()?.catch((error: unknown) => {
+      failed(response, options, error);
+    });
+  } catch (error) {
+    failed(response, options, error);
+  }
+}
+
+function serve(request: IncomingMessage, response: ServerResponse, options: ServingOptions): void {
+  const { tracing } = options.surroundings;
+  const route = options.routeOf(request.url ?? '');
+  const traced = (work: () => Promise<void>): Promise<void> => (tracing === undefined ? work() : tracing.request(request.method ?? '', request.headers, work));
+  if (request.method !== 'POST' || (route?.resource !== 'reservations' && route?.resource !== 'batch')) {
+    orFailed(response, options, () => traced(() => answerOther(request, response, options, route)));
+    return;
+  }
+  const startedAtMs = performance.now();
+  const [answer, maxBytes] = route.resource === 'batch' ? [answerBatch, BATCH_BODY_MAX_BYTES] : [answerReservation, BODY_MAX_BYTES];
+  if (tracing === undefined) {
+    readBody(request, maxBytes, (body) => {
+      orFailed(response, options, () => answer({ request, response, sku: route, body, startedAtMs }, options));
+    });
+    return;
+  }
+  // A span is carried along by promises, not by the events of a request.
+  orFailed(response, options, () => traced(async () => {
+    const body = await bodyOf(request, maxBytes);
+    if (body !== 'gone') await answer({ request, response, sku: route, body, startedAtMs }, options);
+  }));
+}
+
 /** Listens, or rejects with Node's error when the port cannot be had. */
 export async function startGatewayServer(of: GatewayServerOptions): Promise<GatewayServer> {
-  const options: ServingOptions = { ...of, turns: createTurns() };
-  const { tracing } = options.surroundings;
+  const options: ServingOptions = { ...of, turns: createTurns(), routeOf: createRouter() };
   const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-    const answered = tracing === undefined ? answerTo(request, response, options) : tracing.request(request.method ?? '', request.headers, () => answerTo(request, response, options));
-    answered.catch((error: unknown) => {
-      // A bug. Whether something was reserved is not known here, so the answer only says that it is not known.
-      options.surroundings.log('error', 'an HTTP request failed by a bug', { reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-      if (!response.headersSent) write(response, { httpStatus: 503, answer: { code: 'RESULT_UNKNOWN', requestId: null, reservationId: null, orderId: null, reason: null, problems: [], retryAfterMs: 1_000 }, location: null });
-    });
+    serve(request, response, options);
   });
   const address = await listen(server, options.listen);
   return { address, stop: (timeoutMs) => shutServer(server, timeoutMs) };

@@ -1,0 +1,73 @@
+/** Bodies in pieces, too large ones, and clients that go away in the middle, over a real socket. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+
+import { afterEach, expect, test, vi } from 'vitest';
+
+import { bodyOf, readBody } from './request-body.js';
+
+const open: (Server | Socket)[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) {
+    if ('closeAllConnections' in each) each.closeAllConnections();
+    if ('destroy' in each) each.destroy();
+    else each.close();
+  }
+});
+
+async function clientOf(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<Socket> {
+  const server = createServer(serve);
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', noDelay: true });
+  open.push(socket);
+  return socket;
+}
+
+const head = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${String(bytes)}\r\n\r\n`;
+
+test.each([['abcdef'], ['ab', 'cd', 'ef'], ['']])('a body comes whole, in however many pieces: %s %s %s', async (...pieces) => {
+  const seen: (string | null)[] = [];
+  const socket = await clientOf((request, response) => {
+    readBody(request, 6, (body) => {
+      seen.push(body?.toString() ?? null);
+      response.end();
+    });
+  });
+  const body = pieces.join('');
+  socket.write(head(body.length));
+  for (const [index, piece] of pieces.entries()) {
+    if (piece === '') continue;
+    socket.write(piece);
+    if (index < pieces.length - 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await vi.waitFor(() => { expect(seen).toEqual([body]); });
+});
+
+test('one that is too large is null, and the connection serves the next request', async () => {
+  const seen: (string | null)[] = [];
+  const socket = await clientOf((request, response) => {
+    readBody(request, 4, (body) => {
+      seen.push(body?.toString() ?? null);
+      response.end();
+    });
+  });
+  socket.write(`${head(6)}abcdef`);
+  await vi.waitFor(() => { expect(seen).toEqual([null]); });
+  socket.write(`${head(4)}abcd`);
+  await vi.waitFor(() => { expect(seen).toEqual([null, 'abcd']); });
+});
+
+test('who goes away in the middle has no body, and harms nobody', async () => {
+  const used: unknown[] = [];
+  const whole: unknown[] = [];
+  const socket = await clientOf((request) => {
+    readBody(request, 100, (body) => { used.push(body); });
+    void bodyOf(request, 100).then((body) => { whole.push(body); });
+  });
+  socket.write(`${head(50)}abc`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  socket.destroy();
+  await vi.waitFor(() => { expect(whole).toEqual(['gone']); });
+  expect(used).toEqual([]);
+});
