@@ -1,8 +1,12 @@
 /**
  * Priorities of the processes of a run, where a scenario asks for them: on a machine that everything shares, what may be late makes room for what must not. A
  * priority belongs to a thread on Linux, so all threads of a process are gone through; threads and processes made later inherit theirs.
+ *
+ * Where the kernel groups processes by session (`sched_autogroup_enabled`, the default of most distributions), a priority counts inside of its group alone and all groups
+ * share the processor alike: ten backends of PostgreSQL, each a session of its own, then weigh ten times as much as the gateway, whatever their priorities say. So the
+ * group gets the priority too.
  */
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 import { roleOfInstance } from '../domain/roles.js';
@@ -34,9 +38,31 @@ function threadsOf(pid: number): readonly number[] {
   }
 }
 
-/** Gives a process, its threads and its descendants this priority. False: some could not be set. */
+/** Name of a process's group and the priority of that; null where the kernel makes no groups. */
+function groupOf(pid: number | 'self'): { readonly name: string; readonly nice: number } | null {
+  try {
+    const [, name, nice] = /^(\S+) nice (-?\d+)/.exec(readFileSync(`/proc/${String(pid)}/autogroup`, 'utf8')) ?? [];
+    return name === undefined ? null : { name, nice: Number(nice) };
+  } catch {
+    return null;
+  }
+}
+
+/** Not the lab's own group: whoever shares its session would make room too. */
+function setForGroup(pid: number, nice: number): boolean {
+  const group = groupOf(pid);
+  if (group === null || group.nice === nice || group.name === groupOf('self')?.name) return true;
+  try {
+    writeFileSync(`/proc/${String(pid)}/autogroup`, String(nice));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Gives a process, its threads, its descendants and their sessions this priority. False: some could not be set. */
 export function setNice(pid: number, nice: number): boolean {
-  return [pid, ...descendantsOf(pid)].map((each) => setForThreads(each, nice)).every(Boolean);
+  return [pid, ...descendantsOf(pid)].map((each) => [setForThreads(each, nice), setForGroup(each, nice)].every(Boolean)).every(Boolean);
 }
 
 /** Gives the processes of the run the priorities that its scenario asks for. In a stack that lives on they are taken back at the end, as far as this user may. */
