@@ -144,7 +144,7 @@ export function validateItem(sku: SkuKey, item: unknown): Validated<ValidReserva
   const { requestId, userId, permit, deviceId, clientTag } = item as ItemFields;
   // Nearly all items are good and plain: they pay for no list of problems.
   if (isPlainItem(item) && typeof requestId === 'string' && typeof userId === 'string' && isRequestId(requestId) && isPositiveInt8(userId)) {
-    return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
+    return plainItem(sku, requestId, userId);
   }
   const problems = [...itemIdProblems(requestId, userId, deviceId), ...payloadProblems(item, ITEM_FIELDS)];
   if (permit !== undefined && typeof permit !== 'string') problems.push('permit must be text');
@@ -155,12 +155,17 @@ export function validateItem(sku: SkuKey, item: unknown): Validated<ValidReserva
   return { ok: true, value: { sku, requestId, userId, payloadHash, permit: typeof permit === 'string' ? permit : null, deviceId: typeof deviceId === 'string' ? deviceId : null } };
 }
 
+/** An item with one unit and nothing else, of ids that have been checked. */
+export function plainItem(sku: SkuKey, requestId: string, userId: string): Validated<ValidReservation> {
+  return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
+}
+
 /** An item that is ids alone, with the payload `{"quantity":1}`. The SKU is checked already. */
 export function validateIds(sku: SkuKey, requestId: string, userId: string): Validated<ValidReservation> {
   if (!isRequestId(requestId) || !isPositiveInt8(userId)) {
     return { ok: false, problems: itemIdProblems(requestId, userId, undefined), requestId: isRequestId(requestId) ? requestId : null };
   }
-  return { ok: true, value: { sku, requestId, userId, payloadHash: HASH_WITHOUT_TAG, permit: null, deviceId: null } };
+  return plainItem(sku, requestId, userId);
 }
 
 export interface RawQuery {

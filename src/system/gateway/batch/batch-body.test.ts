@@ -5,6 +5,7 @@ import { ANSWER_CODES_BY_NUMBER } from '../../../domain/reason-codes.js';
 import * as answers from '../answers.js';
 import { decimalAt } from './binary-item.js';
 import { readBatch, type ReadBatch } from './read-batch.js';
+import { scanPlainItems } from './scan-json.js';
 import { answerText, writeBatch } from './write-batch.js';
 
 const SKU = { activityId: '7', skuId: '70' };
@@ -52,6 +53,30 @@ describe('JSON', () => {
     expect(told(json(Array.from({ length: 513 }, (_, n) => good(n))))).toMatch(/at most 512/);
     expect(told(json([]))).toEqual([]);
     expect(told(json(Array.from({ length: 512 }, (_, n) => good(n))))).toHaveLength(512);
+  });
+});
+
+describe('plain JSON, read without a parser', () => {
+  const item = (requestId: string, userId: string): string => `{"requestId":"${requestId}","userId":"${userId}","quantity":1}`;
+  const long = 'x'.repeat(64);
+
+  test('is read as a parser reads it', () => {
+    const ids: [string, string][] = [['r', '1'], ['A-z_0.9:', '900719925474099312'], [long, '42'], ['0197f0b2-1c6e-7abc-8def-0123456789ab', '7']];
+    const seen: string[][] = [];
+    expect(scanPlainItems(Buffer.from(`[${ids.map(([requestId, userId]) => item(requestId, userId)).join(',')}]`), (...pair) => seen.push(pair))).toBe(true);
+    expect(seen).toEqual(ids);
+    const most = `[${Array.from({ length: 512 }, () => item('r', '1')).join(',')}]`;
+    expect(scanPlainItems(Buffer.from(most), () => undefined)).toBe(true);
+    expect(readBatch('json', Buffer.from(most), SKU)).toEqual(readBatch('json', Buffer.from(most.replace('[', '[ ')), SKU));
+  });
+
+  test.each([
+    ['nothing', ''], ['no items', '[]'], ['blanks', `[ ${item('r', '1')}]`], ['an item too many', `[${Array.from({ length: 513 }, () => item('r', '1')).join(',')}]`], ['an id too long', `[${item(`${long}x`, '1')}]`],
+    ['a user of 19 digits', `[${item('r', '9223372036854775807')}]`], ['a user that begins with 0', `[${item('r', '01')}]`], ['no user', `[${item('r', '')}]`], ['no id', `[${item('', '1')}]`], ['an escape', `[${item('r\\u0041', '1')}]`],
+    ['another alphabet', `[${item('ré', '1')}]`], ['two units', `[${item('r', '1').replace('1}', '2}')}]`], ['one more field', `[${item('r', '1').replace('}', ',"clientTag":"x"}')}]`], ['a comma at the end', `[${item('r', '1')},]`],
+    ['no end', `[${item('r', '1')}`], ['more behind the end', `[${item('r', '1')}] `], ['no comma', `[${item('r', '1')}${item('s', '2')}]`], ['no array', item('r', '1')],
+  ])('%s is left to the parser', (_name, text) => {
+    expect(scanPlainItems(Buffer.from(text), () => undefined)).toBe(false);
   });
 });
 
@@ -107,5 +132,10 @@ test('an answer in JSON is the single answer without what is empty', () => {
     expect(rest).toEqual(Object.fromEntries(kept));
   }
   expect(JSON.parse(writeBatch('json', all).toString())).toHaveLength(4);
+  // Refusals of one kind and of several among them: the same as one by one.
+  const told = [answers.soldOut('TEMP_SOLD_OUT', 'r-4', 500), answers.soldOut('TEMP_SOLD_OUT', 'r-5', 500), ...all, answers.soldOut('FINAL_SOLD_OUT', 'r-6', 500), answers.soldOut('FINAL_SOLD_OUT', 'r-7', 600), answers.limited(null), answers.queueFull('r-8')];
+  expect(writeBatch('json', told).toString()).toBe(`[${told.map(answerText).join(',')}]`);
+  expect(writeBatch('ndjson', []).toString()).toBe('');
+  expect(writeBatch('json', []).toString()).toBe('[]');
   expect(writeBatch('ndjson', all).toString().split('\n')).toHaveLength(5);
 });

@@ -1,8 +1,9 @@
 /** From the body of a batch to its items, each checked by itself. */
 import { BATCH_ITEMS_MAX, BINARY_ITEM_BYTES, type BatchForm } from '../../../domain/batch-contract.js';
 import type { SkuKey } from '../../../domain/ids.js';
-import { validateItem, validateIds, type Validated, type ValidReservation } from '../validate.js';
+import { plainItem, validateItem, validateIds, type Validated, type ValidReservation } from '../validate.js';
 import { readBinaryItem } from './binary-item.js';
+import { scanPlainItems } from './scan-json.js';
 
 export type BatchItem = Validated<ValidReservation>;
 
@@ -11,10 +12,12 @@ export type ReadBatch = { readonly ok: true; readonly items: readonly BatchItem[
 
 const TOO_MANY = `a batch has at most ${String(BATCH_ITEMS_MAX)} items`;
 
-function readJson(text: string, sku: SkuKey): ReadBatch {
+function readJson(body: Buffer, sku: SkuKey): ReadBatch {
+  const plain: BatchItem[] = [];
+  if (scanPlainItems(body, (requestId, userId) => plain.push(plainItem(sku, requestId, userId)))) return { ok: true, items: plain };
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = JSON.parse(body.toString());
   } catch {
     return { ok: false, problem: 'the body is not JSON' };
   }
@@ -54,7 +57,7 @@ function readBinary(bytes: Buffer, sku: SkuKey): ReadBatch {
 /** The ids of `sku` have been checked: it is one that is sold here. */
 export function readBatch(form: BatchForm, body: Buffer, sku: SkuKey): ReadBatch {
   switch (form) {
-    case 'json': return readJson(body.toString(), sku);
+    case 'json': return readJson(body, sku);
     case 'ndjson': return readLines(body.toString(), sku);
     case 'binary': return readBinary(body, sku);
   }

@@ -19,13 +19,51 @@ export function answerText({ httpStatus, answer, location }: GatewayAnswer): str
   return `${text}}`;
 }
 
+/** Nothing but its request id tells such an answer from others of its kind. */
+function isPlainRefusal({ answer, location }: GatewayAnswer): boolean {
+  return answer.requestId !== null && answer.reservationId === null && answer.orderId === null && answer.reason === null && answer.problems.length === 0 && location === null;
+}
+
+/** `answerText` of one after another; of refusals of one kind what they share is written once. */
+class AnswerTexts {
+  /** Only ids and codes so far: one byte a character. */
+  isAscii = true;
+  #status = 0;
+  #code = '';
+  #retryAfterMs: number | null = null;
+  #head = '';
+
+  next(told: GatewayAnswer): string {
+    const { httpStatus, answer } = told;
+    if (!isPlainRefusal(told)) {
+      if (answer.reason !== null || answer.problems.length > 0) this.isAscii = false;
+      return answerText(told);
+    }
+    if (httpStatus !== this.#status || answer.code !== this.#code || answer.retryAfterMs !== this.#retryAfterMs) {
+      this.#status = httpStatus;
+      this.#code = answer.code;
+      this.#retryAfterMs = answer.retryAfterMs;
+      const whole = answerText({ httpStatus, answer: { ...answer, requestId: '' }, location: null });
+      this.#head = whole.slice(0, whole.length - '"}'.length);
+    }
+    return `${this.#head}${answer.requestId ?? ''}"}`;
+  }
+}
+
 export function writeBatch(form: BatchForm, answers: readonly GatewayAnswer[]): Buffer {
   if (form === 'binary') {
     const bytes = Buffer.alloc(answers.length * BINARY_ANSWER_BYTES);
     for (const [item, answer] of answers.entries()) writeBinaryAnswer(bytes, item, answer);
     return bytes;
   }
-  const texts: string[] = [];
-  for (const answer of answers) texts.push(answerText(answer));
-  return Buffer.from(form === 'json' ? `[${texts.join(',')}]` : texts.map((text) => `${text}\n`).join(''));
+  const texts = new AnswerTexts();
+  const [begin, between, end] = form === 'json' ? ['[', ',', ']'] : ['', '\n', answers.length === 0 ? '' : '\n'];
+  let text = begin;
+  for (let index = 0; index < answers.length; index += 1) {
+    const answer = answers[index];
+    if (answer === undefined) break;
+    if (index > 0) text += between;
+    text += texts.next(answer);
+  }
+  return Buffer.from(text + end, texts.isAscii ? 'latin1' : 'utf8');
 }
