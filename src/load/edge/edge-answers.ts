@@ -19,55 +19,89 @@ export interface EdgeAnswer {
 /** Called once per answer, in order. */
 export type OnEdgeAnswer = (item: number, answer: EdgeAnswer) => void;
 
-function textField(text: string, mark: string, from: number, to: number): string | null {
-  const at = text.indexOf(mark, from);
-  if (at === -1 || at >= to) return null;
-  const end = text.indexOf('"', at + mark.length);
-  return end === -1 || end > to ? null : text.slice(at + mark.length, end);
-}
-
-/** Digits before the quote that ends the request id. */
-function numberBefore(text: string, quote: number): number {
-  let value = 0;
-  let unit = 1;
-  for (let at = quote - 1; at >= 0; at -= 1) {
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9) break;
-    value += digit * unit;
-    unit *= 10;
-  }
-  return value;
-}
-
 const BEGIN = '{"status":';
 const REQUEST = '"requestId":"';
+const QUOTE = 34;
+const COMMA = 44;
+const BRACE_END = 125;
+
+/** Of the text of one answer. */
+function textField(text: string, mark: string): string | null {
+  const at = text.indexOf(mark);
+  if (at === -1) return null;
+  const end = text.indexOf('"', at + mark.length);
+  return end === -1 ? null : text.slice(at + mark.length, end);
+}
+
+/** Reads one text from answer to answer. */
+class AnswerReader {
+  readonly answer: EdgeAnswer = { status: 0, codeNumber: NO_CODE, requestNumber: -1, reservationId: null, orderId: null, location: null };
+  readonly #text: string;
+  /** From the begin of an answer to its request id. Most answers of a storm differ in that alone. */
+  #head = '';
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Reads the answer that begins at `at`; where the next one begins, −1: there is none. Null: no answer begins here. */
+  read(at: number): number | null {
+    const text = this.#text;
+    if (this.#head !== '' && text.startsWith(this.#head, at)) {
+      const quote = this.#readNumber(at + this.#head.length);
+      if (text.charCodeAt(quote + 1) === BRACE_END) {
+        // A refusal ends with its request id.
+        this.answer.reservationId = null;
+        this.answer.orderId = null;
+        this.answer.location = null;
+        return text.charCodeAt(quote + 2) === COMMA ? quote + 3 : -1;
+      }
+    }
+    return text.startsWith(BEGIN, at) ? this.#readWhole(at) : null;
+  }
+
+  /** Digits before the quote that ends the request id, which begins at `from`. Returns where the quote is. */
+  #readNumber(from: number): number {
+    const text = this.#text;
+    let value = 0;
+    let at = from;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) break;
+      value = code < 48 || code > 57 ? 0 : value * 10 + code - 48;
+    }
+    this.answer.requestNumber = value;
+    return at;
+  }
+
+  #readWhole(at: number): number {
+    const text = this.#text;
+    const next = text.indexOf(`,${BEGIN}`, at + BEGIN.length);
+    // Texts of others inside of an answer have their quotes escaped, so this cannot be one of theirs.
+    const whole = text.slice(at, next === -1 ? text.length - 1 : next);
+    const { answer } = this;
+    const request = whole.indexOf(REQUEST);
+    this.#head = request === -1 ? '' : whole.slice(0, request + REQUEST.length);
+    answer.status = Number(whole.slice(BEGIN.length, BEGIN.length + 3));
+    answer.codeNumber = codeNumberOf(whole);
+    if (this.#head === '') answer.requestNumber = -1;
+    else this.#readNumber(at + this.#head.length);
+    answer.reservationId = textField(whole, '"reservationId":"');
+    answer.orderId = textField(whole, '"orderId":"');
+    answer.location = textField(whole, '"location":"');
+    return next === -1 ? -1 : next + 1;
+  }
+}
 
 /** How many answers the text holds; fewer than it should when it is not of the contract's form. */
 export function readJsonAnswers(text: string, onAnswer: OnEdgeAnswer): number {
-  const answer: EdgeAnswer = { status: 0, codeNumber: NO_CODE, requestNumber: -1, reservationId: null, orderId: null, location: null };
-  /** From the begin of an answer to its request id. Most answers of a storm differ in that alone. */
-  let sameHead = '';
+  const reader = new AnswerReader(text);
   let item = 0;
-  let at = text.startsWith(BEGIN, 1) ? 1 : -1;
-  while (at !== -1) {
-    const next = text.indexOf(`,${BEGIN}`, at + BEGIN.length);
-    const end = next === -1 ? text.length - 1 : next;
-    if (sameHead === '' || !text.startsWith(sameHead, at)) {
-      const request = text.indexOf(REQUEST, at);
-      sameHead = request === -1 || request > end ? '' : text.slice(at, request + REQUEST.length);
-      answer.status = Number(text.slice(at + BEGIN.length, at + BEGIN.length + 3));
-      answer.codeNumber = codeNumberOf(text.slice(at, end));
-    }
-    const quote = sameHead === '' ? -1 : text.indexOf('"', at + sameHead.length);
-    answer.requestNumber = quote === -1 ? -1 : numberBefore(text, quote);
-    // A refusal ends with its request id.
-    const hasMore = quote !== -1 && quote + 2 < end;
-    answer.reservationId = hasMore ? textField(text, '"reservationId":"', quote, end) : null;
-    answer.orderId = hasMore ? textField(text, '"orderId":"', quote, end) : null;
-    answer.location = hasMore ? textField(text, '"location":"', quote, end) : null;
-    onAnswer(item, answer);
+  for (let at: number | null = 1; at !== -1; ) {
+    at = reader.read(at);
+    if (at === null) break;
+    onAnswer(item, reader.answer);
     item += 1;
-    at = next === -1 ? -1 : next + 1;
   }
   return item;
 }
