@@ -57,7 +57,11 @@ function announcedStock(stock: StockPort, observer: StepObserver): Pick<StockPor
       await observer.reached('gateway.before-reserve', ids);
       const reply = await stock.reserve(sku, requests);
       const touched = reply.outcome === 'done' ? ids.filter((_id, index) => reply.decisions[index]?.code === ReserveCode.RESERVED) : ids;
-      if (reply.outcome !== 'surely-not-done' && touched.length > 0) await observer.reached('gateway.after-reserve', touched);
+      if (reply.outcome !== 'surely-not-done' && touched.length > 0) {
+        const announced = observer.reached('gateway.after-reserve', touched);
+        // Not awaited for nothing: a call that reserved must not fall behind the next one, whose refusals tell how many were accepted before them.
+        if (announced instanceof Promise) await announced;
+      }
       return reply;
     },
   };

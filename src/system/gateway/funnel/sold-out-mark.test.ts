@@ -42,7 +42,10 @@ function world() {
   const by = (requestId: string, userId: string): string => said(mark.pass(aRequest({ requestId, userId })));
   return { state, mark, by };
 }
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** A question asked in this turn, and one that follows from its answer. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+}
 const PROOF = { turn: '1:1', reopensInMs: 0, acceptedCount: -1 };
 
 test('stands from when the winners are loaded until its proof is over', async () => {
@@ -194,6 +197,15 @@ test('a gateway that has accepted everybody itself needs no list: as many as Red
   expect(mark.isAccepted('own3', '3')).toBe(true);
   await settled();
   expect(by('s', '9')).toBe('TEMP_SOLD_OUT');
+});
+
+test('acceptances that come with the refusal, only later in its turn of the event loop, spare the reading too', async () => {
+  const { state, mark, by } = world();
+  mark.accepted('1', 'own1', '1');
+  mark.told({ turn: '1:1', reopensInMs: 0, acceptedCount: 2 }, state.nowMs);
+  mark.accepted('1', 'own2', '2');
+  await settled();
+  expect([by('own2', '2'), by('s', '9'), state.scans]).toEqual(['passed', 'TEMP_SOLD_OUT', 0]);
 });
 
 test.each([

@@ -139,8 +139,22 @@ class Mark implements SoldOutMark {
     }
     if (this.#winners !== null) return;
     // Nobody is accepted while a turn lasts, so a list that is whole now stays so.
-    if (this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount) this.#stand(this.#own);
-    else if (!this.#loading) void this.#load(turn);
+    if (this.#isOwnWhole(turn, acceptedCount)) this.#stand(this.#own);
+    else if (!this.#loading) void this.#standOrLoad(turn, acceptedCount);
+  }
+
+  #isOwnWhole(turn: string, acceptedCount: number): boolean {
+    return this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount;
+  }
+
+  /** Acceptances that came with this very refusal may still be on their way through this turn of the event loop; ten thousand winners are not read for that. */
+  async #standOrLoad(turn: string, acceptedCount: number): Promise<void> {
+    this.#loading = true;
+    await new Promise(setImmediate);
+    this.#loading = false;
+    if (this.#turn !== turn || this.#winners !== null) return;
+    if (this.#isOwnWhole(turn, acceptedCount)) this.#stand(this.#own);
+    else await this.#load(turn);
   }
 
   /** All accepted requests, page by page. Begun after the proof, so nobody of its turn is missing. */
