@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RoleClock, RoleExit } from '../../facts/targets.js';
+import { nodeFlagsOf } from '../../system/node-flags.js';
 import { monoUs } from '../host-clock.js';
 import { readLines } from './json-lines.js';
 import { processStat } from './process-stat.js';
@@ -25,7 +26,7 @@ export class RoleProcess implements RoleBody {
   constructor(entry: string, options: RoleBodyOptions) {
     const log = openSync(options.logFile, 'a');
     const counts = openSync(options.countsFile, 'r+');
-    this.#child = spawn(process.execPath, [entry], {
+    this.#child = spawn(process.execPath, [...nodeFlagsOf(options.config.role), entry], {
       // A group of its own: a Ctrl-C at the terminal reaches the lab alone, which then stops the roles in order.
       detached: true,
       stdio: ['pipe', log, log, 'pipe', counts],

@@ -13,6 +13,7 @@ import { DEFAULT_TUNING, type RoleConfig, type RoleTuning, type Strategies } fro
 import type { RunningStack } from '../../stack/running-stack.js';
 import { migrate } from '../../system/ledger/migrate.js';
 import { seedActivity } from '../../system/ledger/seed.js';
+import { nodeFlagsOf } from '../../system/node-flags.js';
 import { deleteTopics, ensureTopics } from '../../system/order-log/topics.js';
 import { connectStock } from '../../system/stock/redis-stock.js';
 
@@ -100,7 +101,8 @@ export interface RunningRoleProcess {
 /** The role as production starts it; `core`: pinned to it. Resolves when it is healthy. */
 export async function startRoleProcess(stack: RunningStack, config: RoleConfig, core: number | null = null): Promise<RunningRoleProcess> {
   const entry = fileURLToPath(new URL('../../system/main.js', import.meta.url));
-  const [command, first] = core === null ? [process.execPath, []] : ['taskset', ['-c', String(core), process.execPath]];
+  const node = [process.execPath, ...nodeFlagsOf(config.role)];
+  const [command = '', ...first] = core === null ? node : ['taskset', '-c', String(core), ...node];
   const environment = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
   const child = await stack.spawn(command, [...first, entry], { env: { ...environment, SECKILL_ROLE_CONFIG: JSON.stringify(config) } });
   const gone = once(child, 'exit');
