@@ -25,8 +25,10 @@ export interface OrderMessage {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export function encodeOrderMessage(message: OrderMessage): string {
-  return JSON.stringify(message);
+/** What `JSON.stringify` would give, put together by hand: nothing in it needs escaping, since ids, digits and hashes have closed alphabets, and ten thousand come at once. */
+export function encodeOrderMessage({ messageId, reservationId, requestId, activityId, activityVersion, skuId, userId, purchaseNo, payloadHash, reservedAtMs, expiresAtMs }: OrderMessage): string {
+  return `{"schemaVersion":1,"messageId":"${messageId}","reservationId":"${reservationId}","requestId":"${requestId}","activityId":"${activityId}","activityVersion":"${activityVersion}","skuId":"${skuId}",` +
+    `"userId":"${userId}","purchaseNo":${String(purchaseNo)},"quantity":1,"payloadHash":"${payloadHash}","reservedAtMs":${String(reservedAtMs)},"expiresAtMs":${String(expiresAtMs)}}`;
 }
 
 /** The message, or every problem found. Never throws: a poison message is data. */

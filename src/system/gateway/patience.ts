@@ -50,8 +50,16 @@ export function createPatience(patienceMs: number | null, nowMs: () => number = 
         const waiting: Waiting = { untilMs: sinceMs + patienceMs, giveUp: () => { resolve(false); } };
         line.push(waiting);
         arm();
-        const ended = (): void => { waiting.giveUp = null; };
-        handOff.finally(ended).then(resolve, reject);
+        handOff.then(
+          (confirmed) => {
+            waiting.giveUp = null;
+            resolve(confirmed);
+          },
+          (error: unknown) => {
+            waiting.giveUp = null;
+            reject(error instanceof Error ? error : new Error(String(error)));
+          },
+        );
       });
     },
   };

@@ -48,6 +48,12 @@ export interface SubmitDependencies {
   readonly window?: ActivityWindow;
 }
 
+/** A reservation whose message is on its way to the broker; `waits`: whether the broker has confirmed it, as far as is waited for. */
+interface HandOff {
+  readonly record: StockRecord;
+  readonly waits: Promise<boolean>;
+}
+
 /** Announces the reserve steps once a call, with the ids that the call decides; a call that reserved nothing changes nothing to recover. */
 function announcedStock(stock: StockPort, observer: StepObserver): Pick<StockPort, 'reserve'> {
   if (observer === silentStepObserver) return stock;
@@ -109,47 +115,51 @@ class Submission implements Submitter {
     if (batcher === undefined) return answers.notFound();
     if (this.#funnel.isKnown(value)) {
       const { sku: { skuId }, requestId, userId, payloadHash } = value;
-      const shared = this.#shareRepeats(`${skuId} ${requestId} ${userId}`, payloadHash, () => this.#admitted(value, batcher));
+      const shared = this.#shareRepeats(`${skuId} ${requestId} ${userId}`, payloadHash, () => this.#admitted(value, batcher, false));
       if (shared !== null) return shared;
     }
     const verdict = this.#funnel.pass(value);
-    if (verdict instanceof Promise) return verdict.then((later) => later ?? this.#inHand(value, batcher));
-    return verdict ?? this.#inHand(value, batcher);
+    if (verdict instanceof Promise) return verdict.then((later) => later ?? this.#admitted(value, batcher, true));
+    return verdict ?? this.#admitted(value, batcher, true);
   }
 
-  async #inHand(value: ValidReservation, batcher: ReserveBatcher): Promise<GatewayAnswer> {
+  /**
+   * Past the funnel; `owesLeave`: the funnel is told when it has its answer. One asynchronous function for the whole way, and no promise that is not waited for: ten thousand
+   * winners are on it at once, and each promise of theirs is copied by every collection of the young.
+   */
+  async #admitted(valid: ValidReservation, batcher: ReserveBatcher, owesLeave: boolean): Promise<GatewayAnswer> {
     try {
-      return await this.#admitted(value, batcher);
+      const request = this.#requestOf(valid);
+      const admitted = this.#announce('gateway.admitted', request.reservationId);
+      if (admitted !== null) await admitted;
+      const check = this.#window.check(valid.sku);
+      const window = check instanceof Promise ? await check : check;
+      if (window.state === 'unavailable') return answers.unavailable(valid.requestId);
+      if (window.state === 'not-started') return answers.notStarted(valid.requestId, window.startsInMs);
+      if (window.state === 'ended') return await this.#afterTheEnd(valid);
+      const askedAtMs = performance.now();
+      let reply: SubmitReply;
+      try {
+        reply = await batcher.submit(request);
+        // The configuration or the epoch has just changed, and nothing was reserved: the new one decides.
+        if (reply.outcome === 'done' && reply.decision.code === ReserveCode.EPOCH_MISMATCH) reply = await batcher.submit(request);
+      } catch (error) {
+        reply = this.#reserveFailed(error);
+      }
+      const reserved = this.#reserved(valid, reply, askedAtMs);
+      const answer = 'waits' in reserved ? answers.accepted(valid.sku, reserved.record.requestId, reserved.record.reservationId, await reserved.waits) : reserved;
+      const replies = this.#announce('gateway.before-reply', answer.answer.reservationId ?? request.reservationId);
+      if (replies !== null) await replies;
+      return answer;
     } finally {
-      this.#funnel.leave(value);
+      if (owesLeave) this.#funnel.leave(valid);
     }
   }
 
-  async #admitted(valid: ValidReservation, batcher: ReserveBatcher): Promise<GatewayAnswer> {
+  #requestOf({ requestId, userId, payloadHash }: ValidReservation): ReserveRequest {
     const reservedAtMs = this.#deps.surroundings.clock.nowMs();
-    const request: ReserveRequest = {
-      requestId: valid.requestId,
-      userId: valid.userId,
-      payloadHash: valid.payloadHash,
-      // Made before the call and stored by it, so that whoever finishes this reservation uses the same two ids.
-      reservationId: freshId(),
-      messageId: freshId(),
-      reservedAtMs,
-      expiresAtMs: reservedAtMs + this.#deps.config.tuning.reservationTtlMs,
-    };
-    if (this.#announces) await this.#announce('gateway.admitted', request.reservationId);
-    const check = this.#window.check(valid.sku);
-    const window = check instanceof Promise ? await check : check;
-    if (window.state === 'unavailable') return answers.unavailable(valid.requestId);
-    if (window.state === 'not-started') return answers.notStarted(valid.requestId, window.startsInMs);
-    if (window.state === 'ended') return this.#afterTheEnd(valid);
-    const askedAtMs = performance.now();
-    let reply = await this.#reserve(batcher, request);
-    // The configuration or the epoch has just changed, and nothing was reserved: the new one decides.
-    if (reply.outcome === 'done' && reply.decision.code === ReserveCode.EPOCH_MISMATCH) reply = await this.#reserve(batcher, request);
-    const answer = await this.#reserved(valid, reply, askedAtMs);
-    if (this.#announces) await this.#announce('gateway.before-reply', answer.answer.reservationId ?? request.reservationId);
-    return answer;
+    // Ids are made before the call and stored by it, so that whoever finishes this reservation uses the same two.
+    return { requestId, userId, payloadHash, reservationId: freshId(), messageId: freshId(), reservedAtMs, expiresAtMs: reservedAtMs + this.#deps.config.tuning.reservationTtlMs };
   }
 
   /** The window closes for new requests only: who was accepted before may repeat his request and hear its state. */
@@ -162,17 +172,13 @@ class Submission implements Submitter {
     return answers.stateOfRecord(sku, reply.record);
   }
 
-  async #reserve(batcher: ReserveBatcher, request: ReserveRequest): Promise<SubmitReply> {
-    try {
-      return await batcher.submit(request);
-    } catch (error) {
-      // A bug in the stock. Whether Redis ran the script is not known, and the answer must not pretend.
-      this.#deps.surroundings.log('error', 'the reserve call failed by a bug', { reason: String(error) });
-      return { outcome: 'unknown', reason: String(error) };
-    }
+  /** A bug in the stock. Whether Redis ran the script is not known, and the answer must not pretend. */
+  #reserveFailed(error: unknown): SubmitReply {
+    this.#deps.surroundings.log('error', 'the reserve call failed by a bug', { reason: String(error) });
+    return { outcome: 'unknown', reason: String(error) };
   }
 
-  async #reserved(valid: ValidReservation, reply: SubmitReply, askedAtMs: number): Promise<GatewayAnswer> {
+  #reserved(valid: ValidReservation, reply: SubmitReply, askedAtMs: number): GatewayAnswer | HandOff {
     const { sku, requestId } = valid;
     if (reply.outcome === 'unknown') {
       this.#funnel.accepted(valid);
@@ -184,7 +190,8 @@ class Submission implements Submitter {
     switch (code) {
       case ReserveCode.RESERVED:
         this.#funnel.accepted(valid, epoch);
-        return record === null ? answers.resultUnknown(sku, requestId) : this.#handOff(sku, record, askedAtMs);
+        // From here on the client hears an acceptance whatever the broker does: the scanner finishes what stays PENDING.
+        return record === null ? answers.resultUnknown(sku, requestId) : { record, waits: this.#patience.of(this.#send(sku, record), askedAtMs) };
       case ReserveCode.REPEATED:
         this.#funnel.repeated(valid, record?.state ?? null, epoch);
         return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);
@@ -202,26 +209,25 @@ class Submission implements Submitter {
     }
   }
 
-  /** Reserved. From here on the client hears an acceptance whatever the broker does: the scanner finishes what stays PENDING. */
-  async #handOff(sku: SkuKey, record: StockRecord, reservedAtMs: number): Promise<GatewayAnswer> {
-    const confirmed = await this.#patience.of(this.#send(sku, record), reservedAtMs);
-    return answers.accepted(sku, record.requestId, record.reservationId, confirmed);
-  }
-
   /** Whether the broker has confirmed the message. */
   async #send(sku: SkuKey, record: StockRecord): Promise<boolean> {
     const { requestId, reservationId } = record;
-    if (this.#announces) await this.#announce('gateway.before-send', reservationId);
+    const sends = this.#announce('gateway.before-send', reservationId);
+    if (sends !== null) await sends;
     const { outcome } = await this.#deps.producer.send(this.#deps.config.namespace.ordersTopic, { key: reservationId, value: messageOf(sku, record) });
-    if (this.#announces) await this.#announce('gateway.after-send', reservationId);
+    const sent = this.#announce('gateway.after-send', reservationId);
+    if (sent !== null) await sent;
     this.#funnel.sent(outcome);
     const confirmed = outcome === 'sent';
     if (confirmed) await this.#marker.mark(sku, requestId, reservationId);
     return confirmed;
   }
 
-  async #announce(step: StepName, id: string): Promise<void> {
-    await this.#deps.surroundings.observer.reached(step, [id]);
+  /** Null: nothing to wait for, which is so nearly always. */
+  #announce(step: StepName, id: string): Promise<void> | null {
+    if (!this.#announces) return null;
+    const announced = this.#deps.surroundings.observer.reached(step, [id]);
+    return announced instanceof Promise ? announced : null;
   }
 }
 

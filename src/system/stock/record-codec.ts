@@ -25,16 +25,15 @@ const CODE = /^[A-Z0-9_]{0,64}$/;
 /** The packed record. Throws (a bug) when a field would break the format: nothing malformed may reach a script. */
 export function packRecord(record: StockRecord): string {
   const { requestId, userId, payloadHash, reservationId, messageId, activityVersion } = record;
-  assert(isRequestId(requestId), `not a request id: ${JSON.stringify(requestId)}`);
-  assert(isPositiveInt8(userId), `not a user id: ${JSON.stringify(userId)}`);
-  assert(HASH.test(payloadHash), `not a payload hash: ${JSON.stringify(payloadHash)}`);
+  // The text of an assertion that holds would be made all the same, once a reservation.
+  if (!isRequestId(requestId)) assert.fail(`not a request id: ${JSON.stringify(requestId)}`);
+  if (!isPositiveInt8(userId)) assert.fail(`not a user id: ${JSON.stringify(userId)}`);
+  if (!HASH.test(payloadHash)) assert.fail(`not a payload hash: ${JSON.stringify(payloadHash)}`);
   assert(ID.test(reservationId) && ID.test(messageId), 'a reservation or message id is malformed');
-  assert(DIGITS.test(activityVersion), `not an activity version: ${JSON.stringify(activityVersion)}`);
+  if (!DIGITS.test(activityVersion)) assert.fail(`not an activity version: ${JSON.stringify(activityVersion)}`);
   assert(Number.isSafeInteger(record.reservedAtMs) && Number.isSafeInteger(record.expiresAtMs), 'a time is not a whole number');
-  return [
-    record.state, userId, payloadHash, reservationId, messageId, activityVersion, record.purchaseNo, record.reservedAtMs,
-    record.expiresAtMs, record.appliedVersion, record.unitReturned ? '1' : '0', record.orderId ?? '', record.reason ?? '',
-  ].join('|');
+  return `${record.state}|${userId}|${payloadHash}|${reservationId}|${messageId}|${activityVersion}|${String(record.purchaseNo)}|${String(record.reservedAtMs)}|` +
+    `${String(record.expiresAtMs)}|${String(record.appliedVersion)}|${record.unitReturned ? '1' : '0'}|${record.orderId ?? ''}|${record.reason ?? ''}`;
 }
 
 /** The record, or null when the text is not of this form (a damaged value is data, not a bug). */

@@ -6,7 +6,7 @@ import { ReserveCode } from '../../domain/reason-codes.js';
 import type { EpochGuard, KnownEpoch } from './epoch-guard.js';
 import { freshRecord, packRecord, unpackRecord } from './record-codec.js';
 import type { StockConnection } from './stock-connection.js';
-import type { ReserveDecision, ReserveReply, ReserveRequest, SoldOut } from './stock-port.js';
+import type { ReserveDecision, ReserveReply, ReserveRequest, SoldOut, StockRecord } from './stock-port.js';
 import { soldOutTurn } from './stock-view.js';
 
 export const RESERVE_BATCH_MAX = 64;
@@ -42,10 +42,11 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
   const keys = connection.keys(sku);
   let heads = '';
   let records = '';
-  for (const request of requests) {
-    const record = packRecord(freshRecord(request, known.activityVersion));
-    heads += `${request.requestId} ${request.userId} ${String(record.length)} `;
-    records += record;
+  const fresh = requests.map((request) => freshRecord(request, known.activityVersion));
+  for (const record of fresh) {
+    const packed = packRecord(record);
+    heads += `${record.requestId} ${record.userId} ${String(packed.length)} `;
+    records += packed;
   }
   const result = await connection.script(
     'reserve_batch',
@@ -56,16 +57,17 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
   const [status, ...decisions] = result.value;
   assert(decisions.length === requests.length, 'reserve_batch answered another number of decisions');
   if (status !== 'OK') guard.forget(sku);
-  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, requests[index], known)) };
+  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, fresh[index], known)) };
 }
 
-function decisionOf(text: string, request: ReserveRequest | undefined, { activityVersion, epoch }: KnownEpoch): ReserveDecision {
-  assert(request !== undefined, 'a decision without request');
+/** `fresh`: what is stored when the request is accepted. */
+function decisionOf(text: string, fresh: StockRecord | undefined, { epoch }: KnownEpoch): ReserveDecision {
+  assert(fresh !== undefined, 'a decision without request');
   const [code, left, requestId, record, accepted] = text.split(' ');
-  assert(code !== undefined && isReserveCode(code), `not a reserve code: ${text}`);
+  if (code === undefined || !isReserveCode(code)) assert.fail(`not a reserve code: ${text}`);
   const stockLeft = left === undefined ? null : Number(left);
   // The script does not echo what it has just stored.
-  if (code === ReserveCode.RESERVED) return { code, stockLeft, record: freshRecord(request, activityVersion), epoch };
+  if (code === ReserveCode.RESERVED) return { code, stockLeft, record: fresh, epoch };
   if (code === ReserveCode.SOLD_OUT) return { code, stockLeft, record: null, soldOut: soldOutOf(epoch, requestId, record, accepted) };
   const stored = requestId === undefined || record === undefined ? null : unpackRecord(requestId, record);
   return { code, stockLeft, record: stored, epoch };

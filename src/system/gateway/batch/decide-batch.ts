@@ -15,29 +15,42 @@ export type Decide = (request: ValidReservation) => GatewayAnswer | Promise<Gate
 /** One answer per item, in their order. Waits for the last one. Never rejects. */
 export async function decideBatch(items: readonly BatchItem[], sku: SkuKey, decide: Decide, log: RoleSurroundings['log']): Promise<readonly GatewayAnswer[]> {
   const decided: GatewayAnswer[] = new Array<GatewayAnswer>(items.length);
-  const waiting: Promise<void>[] = [];
+  let waitsFor = 0;
+  let allThere = (): void => undefined;
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];
     if (item === undefined) break;
-    const answer = item.ok ? begin(item.value) : answers.invalid(item.problems, item.requestId);
-    if (answer instanceof Promise) {
-      waiting.push(answer.then((late) => {
-        decided[index] = late;
-      }));
-    } else {
-      decided[index] = answer;
-    }
+    if (item.ok) begin(index, item.value);
+    else decided[index] = answers.invalid(item.problems, item.requestId);
   }
-  if (waiting.length > 0) await Promise.all(waiting);
+  if (waitsFor > 0) {
+    await new Promise<void>((resolve) => {
+      allThere = resolve;
+    });
+  }
   return decided;
 
-  function begin(request: ValidReservation): GatewayAnswer | Promise<GatewayAnswer> {
+  function begin(index: number, request: ValidReservation): void {
     try {
       const answer = decide(request);
-      return answer instanceof Promise ? answer.catch((error: unknown) => failed(request, error)) : answer;
+      if (answer instanceof Promise) wait(index, request, answer);
+      else decided[index] = answer;
     } catch (error) {
-      return failed(request, error);
+      decided[index] = failed(request, error);
     }
+  }
+
+  /** One promise an item: ten thousand winners come at once, and what they hang on is copied by every collection until they are answered. */
+  function wait(index: number, request: ValidReservation, answer: Promise<GatewayAnswer>): void {
+    const there = (late: GatewayAnswer): void => {
+      decided[index] = late;
+      waitsFor -= 1;
+      if (waitsFor === 0) allThere();
+    };
+    waitsFor += 1;
+    answer.then(there, (error: unknown) => {
+      there(failed(request, error));
+    });
   }
 
   /** A bug. Whether this one was reserved is not known; what the others hear is true. */
