@@ -82,6 +82,8 @@ class Submission implements Submitter {
   readonly #patience: Patience;
   readonly #announces: boolean;
   readonly #shareRepeats = createSharedAnswers();
+  #lastSku: SkuKey | null = null;
+  #lastBatcher: ReserveBatcher | undefined;
 
   constructor(deps: SubmitDependencies) {
     const { stock, config, surroundings: { clock, observer } } = deps;
@@ -102,8 +104,12 @@ class Submission implements Submitter {
     return validated.ok ? this.decide(validated.value) : answers.invalid(validated.problems, validated.requestId);
   };
 
-  #batcherOf({ activityId, skuId }: SkuKey): ReserveBatcher | undefined {
-    return activityId === this.#deps.config.activityId ? this.#batchers.get(skuId) : undefined;
+  /** Remembers the last SKU asked for: the items of a batch share one. */
+  #batcherOf(sku: SkuKey): ReserveBatcher | undefined {
+    if (sku === this.#lastSku) return this.#lastBatcher;
+    this.#lastSku = sku;
+    this.#lastBatcher = sku.activityId === this.#deps.config.activityId ? this.#batchers.get(sku.skuId) : undefined;
+    return this.#lastBatcher;
   }
 
   sells(sku: SkuKey): boolean {

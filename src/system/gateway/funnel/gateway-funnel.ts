@@ -74,6 +74,8 @@ export class GatewayFunnel {
   readonly #funnel: Funnel;
   readonly #bounded: boolean;
   #pausedAtMs = -Infinity;
+  #lastSkuId = '';
+  #lastMark: SoldOutMark | undefined;
 
   constructor(deps: FunnelDependencies) {
     const { config, surroundings, producer, view, gauge, metrics } = deps;
@@ -118,7 +120,7 @@ export class GatewayFunnel {
     const skus = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
     const { funnel: tuning } = config.tuning;
     return [
-      { name: 'sold-out-mark', pass: (request) => this.#marks.get(request.sku.skuId)?.pass(request) ?? null },
+      { name: 'sold-out-mark', pass: (request) => this.#markOf(request.sku.skuId)?.pass(request) ?? null },
       ...(tuning.layers.permit ? [createPermitLayer({ secret: tuning.permitSecret, spentMax: tuning.spentPermitsMax, book: theBook(this.#deps, 'permit'), skus })] : []),
       createKeyedBucketLayer('user-bucket', ({ userId }) => userId, tuning.userBucket, tuning.bucketsMax),
       createKeyedBucketLayer('device-bucket', ({ deviceId }) => deviceId, tuning.deviceBucket, tuning.bucketsMax),
@@ -132,9 +134,18 @@ export class GatewayFunnel {
     ];
   }
 
+  /** Remembers the last one asked for: in a sale nearly all requests are for one SKU. */
+  #markOf(skuId: string): SoldOutMark | undefined {
+    if (skuId !== this.#lastSkuId) {
+      this.#lastSkuId = skuId;
+      this.#lastMark = this.#marks.get(skuId);
+    }
+    return this.#lastMark;
+  }
+
   /** A repeat of what was accepted, as far as this gateway can know. It passes every layer, and does not `leave`. */
   isKnown(request: ValidReservation): boolean {
-    const known = this.#known.has(request) || this.#marks.get(request.sku.skuId)?.isAccepted(request.requestId, request.userId) === true;
+    const known = this.#known.has(request) || this.#markOf(request.sku.skuId)?.isAccepted(request.requestId, request.userId) === true;
     if (known) this.#funnel.passedAsKnown();
     return known;
   }

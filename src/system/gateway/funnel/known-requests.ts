@@ -4,6 +4,7 @@
  */
 import type { RequestId, UserId } from '../../../domain/ids.js';
 import type { ValidReservation } from '../validate.js';
+import { PresenceFilter } from './presence-filter.js';
 
 export interface KnownRequests {
   add(skuId: string, requestId: RequestId, userId: UserId): void;
@@ -15,6 +16,7 @@ const ENTRIES_MAX = 2_000_000;
 
 export function createKnownRequests(entriesMax = ENTRIES_MAX): KnownRequests {
   const owners = new Map<string, Map<RequestId, UserId>>();
+  const filter = new PresenceFilter();
   let entries = 0;
   return {
     add(skuId, requestId, userId) {
@@ -23,7 +25,8 @@ export function createKnownRequests(entriesMax = ENTRIES_MAX): KnownRequests {
       if (ofSku === undefined) owners.set(skuId, (ofSku = new Map<RequestId, UserId>()));
       if (!ofSku.has(requestId)) entries += 1;
       ofSku.set(requestId, userId);
+      filter.add(requestId);
     },
-    has: ({ sku, requestId, userId }) => owners.get(sku.skuId)?.get(requestId) === userId,
+    has: ({ sku, requestId, userId }) => filter.mayHold(requestId) && owners.get(sku.skuId)?.get(requestId) === userId,
   };
 }

@@ -14,6 +14,7 @@ import type { SoldOut } from '../../stock/stock-port.js';
 import { epochOfTurn, type StockView } from '../../stock/stock-view.js';
 import { soldOut, type GatewayAnswer } from '../answers.js';
 import type { ValidReservation } from '../validate.js';
+import { PresenceFilter } from './presence-filter.js';
 
 export type SoldOutKind = 'TEMP_SOLD_OUT' | 'FINAL_SOLD_OUT';
 
@@ -51,9 +52,33 @@ const RETURNS_ASKED_EVERY_MS = 2_000;
 /** A SKU with more units than this has its winners read from Redis. */
 const OWN_MAX = 2_000_000;
 
-interface Winners {
-  readonly requests: Map<RequestId, UserId | null>;
-  readonly users: Set<UserId>;
+/** Accepted requests and their users. */
+class Winners {
+  readonly #requests = new Map<RequestId, UserId | null>();
+  readonly #users = new Set<UserId>();
+  readonly #filter = new PresenceFilter();
+
+  /** `userId` null: the record cannot be read. */
+  add(requestId: RequestId, userId: UserId | null): void {
+    this.#requests.set(requestId, userId);
+    this.#filter.add(requestId);
+    if (userId === null) return;
+    this.#users.add(userId);
+    this.#filter.add(userId);
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  isOwn(requestId: RequestId, userId: UserId): boolean {
+    return this.#filter.mayHold(requestId) && this.#requests.get(requestId) === userId;
+  }
+
+  /** Whether the request or the user is among them. */
+  touch(requestId: RequestId, userId: UserId): boolean {
+    return (this.#filter.mayHold(requestId) && this.#requests.has(requestId)) || (this.#filter.mayHold(userId) && this.#users.has(userId));
+  }
 }
 
 class Mark implements SoldOutMark {
@@ -64,7 +89,7 @@ class Mark implements SoldOutMark {
   #winners: Winners | null = null;
   #loading = false;
   /** Accepted through this gateway, of one epoch. */
-  #own: Winners = { requests: new Map(), users: new Set() };
+  #own = new Winners();
   #ownEpoch: string | null = null;
   #provenUntilMs = -Infinity;
   #renewFromMs = Infinity;
@@ -82,13 +107,13 @@ class Mark implements SoldOutMark {
     const now = this.#nowMs();
     if (now >= this.#provenUntilMs) return null;
     if (now >= this.#renewFromMs && !this.#renewing) void this.#renew();
-    if (this.#winners.requests.has(requestId) || this.#winners.users.has(userId)) return null;
+    if (this.#winners.touch(requestId, userId)) return null;
     const kind = this.kindIfSoldOut;
     return soldOut(kind, requestId, this.retryAfterMs(kind));
   }
 
   isAccepted(requestId: RequestId, userId: UserId): boolean {
-    return this.#winners?.requests.get(requestId) === userId;
+    return this.#winners?.isOwn(requestId, userId) === true;
   }
 
   kind(): SoldOutKind | null {
@@ -108,11 +133,9 @@ class Mark implements SoldOutMark {
     if (epoch !== this.#ownEpoch) {
       // Another epoch's Redis may have lost some of them.
       this.#ownEpoch = epoch;
-      this.#own = { requests: new Map(), users: new Set() };
+      this.#own = new Winners();
     }
-    if (this.#own.requests.size >= OWN_MAX) return;
-    this.#own.requests.set(requestId, userId);
-    this.#own.users.add(userId);
+    if (this.#own.size < OWN_MAX) this.#own.add(requestId, userId);
   }
 
   told({ turn, reopensInMs, acceptedCount }: SoldOut, askedAtMs: number): void {
@@ -144,7 +167,7 @@ class Mark implements SoldOutMark {
   }
 
   #isOwnWhole(turn: string, acceptedCount: number): boolean {
-    return this.#ownEpoch === epochOfTurn(turn) && this.#own.requests.size === acceptedCount;
+    return this.#ownEpoch === epochOfTurn(turn) && this.#own.size === acceptedCount;
   }
 
   /** Acceptances that came with this very refusal may still be on their way through this turn of the event loop; ten thousand winners are not read for that. */
@@ -160,16 +183,13 @@ class Mark implements SoldOutMark {
   /** All accepted requests, page by page. Begun after the proof, so nobody of its turn is missing. */
   async #load(turn: string): Promise<void> {
     this.#loading = true;
-    const winners: Winners = { requests: new Map(), users: new Set() };
+    const winners = new Winners();
     let cursor = '0';
     let whole = false;
     do {
       const page = await this.#options.view.accepted(this.#options.sku, cursor, PAGE);
       if (page.outcome !== 'done' || this.#turn !== turn) break;
-      for (const { requestId, userId } of page.value.requests) {
-        winners.requests.set(requestId, userId);
-        if (userId !== null) winners.users.add(userId);
-      }
+      for (const { requestId, userId } of page.value.requests) winners.add(requestId, userId);
       cursor = page.value.nextCursor;
       whole = cursor === '0';
     } while (!whole);
@@ -192,7 +212,7 @@ class Mark implements SoldOutMark {
     if (standing.outcome === 'done' && standing.value !== null) {
       const { stockLeft, soldOutTurn, pendingCount, acceptedCount } = standing.value;
       // A repair has put a lost record back: whoever has it again is a winner, and this list does not know him.
-      if (this.#winners !== null && acceptedCount !== this.#winners.requests.size) this.#winners = null;
+      if (this.#winners !== null && acceptedCount !== this.#winners.size) this.#winners = null;
       if (stockLeft < 1 && soldOutTurn !== null) {
         this.told({ turn: soldOutTurn, reopensInMs: 0, acceptedCount }, askedAtMs);
         // Not waited for: a slow PostgreSQL must not keep the proof from being renewed.
