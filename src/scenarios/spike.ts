@@ -16,6 +16,7 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     funnel: funnelWith(['sold-out-mark', 'line'], { soldOutMarkMs: 500 }),
     // More than there can be winners, and more than the line lets wait.
     maxInFlight: 30_000,
+    warmUpRequests: 12_288,
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
     producerThreadNice: 19,

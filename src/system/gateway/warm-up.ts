@@ -1,13 +1,14 @@
 /**
  * Compiles the hot path before the first customer comes. A cold gateway spends about ten times the processor time per request; in the first half
  * second of a sale, when everything is sold, that alone made winners wait 0.5–1 s. So the whole submit function runs some thousand times over
- * stores made of memory, before the gateway listens; where a sold-out mark is kept, batches are refused from it as often, since an edge's storm brings nearly nothing else.
+ * stores made of memory, before the gateway listens; where a sold-out mark is kept, batches win and are refused from it as often, since that is what
+ * an edge brings.
  * Nothing of it reaches Redis, Kafka, metrics or the step observer.
  */
 import { createAdmission } from './admission.js';
 import type { SkuKey } from '../../domain/ids.js';
 import type { RoleConfig } from '../../domain/role-config.js';
-import { silentStepObserver } from '../../domain/steps.js';
+import { silentStepObserver, type StepObserver } from '../../domain/steps.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../role.js';
 import { freshRecord } from '../stock/record-codec.js';
@@ -64,13 +65,21 @@ const soldOutView: StockView = {
   accepted: () => Promise.resolve({ outcome: 'done', value: { requests: [], nextCursor: '0' } }),
 };
 
+/** Not the silent one: where somebody is told of the steps, another code runs. */
+const observers: readonly StepObserver[] = [silentStepObserver, { reached: () => undefined }];
+
 /** Runs `requests` reservations through the submit function; 0 does nothing. */
 export async function warmUpSubmit(config: RoleConfig, around: RoleSurroundings, requests: number): Promise<void> {
   const [skuId] = config.skuIds;
   if (requests === 0 || skuId === undefined) return;
-  const surroundings = { ...around, observer: silentStepObserver };
-  await win({ activityId: config.activityId, skuId }, config, surroundings, requests);
-  if (config.tuning.funnel.layers['sold-out-mark']) await comeTooLate({ activityId: config.activityId, skuId }, config, surroundings, requests);
+  const sku = { activityId: config.activityId, skuId };
+  const inBatches = config.tuning.funnel.layers['sold-out-mark'];
+  for (const observer of observers) {
+    const surroundings = { ...around, observer };
+    await win(sku, config, surroundings, requests / observers.length);
+    if (inBatches) await decideBatches(sku, stockThat(wins, around.clock.nowMs()), null, config, surroundings, requests / observers.length);
+    if (inBatches) await decideBatches(sku, stockThat(refuses, around.clock.nowMs()), soldOutView, config, surroundings, requests / observers.length);
+  }
 }
 
 async function win(sku: SkuKey, config: RoleConfig, surroundings: RoleSurroundings, requests: number): Promise<void> {
@@ -80,10 +89,9 @@ async function win(sku: SkuKey, config: RoleConfig, surroundings: RoleSurroundin
   }
 }
 
-async function comeTooLate(sku: SkuKey, config: RoleConfig, surroundings: RoleSurroundings, requests: number): Promise<void> {
-  const stock = stockThat(refuses, surroundings.clock.nowMs());
+async function decideBatches(sku: SkuKey, stock: StockPort, view: StockView | null, config: RoleConfig, surroundings: RoleSurroundings, requests: number): Promise<void> {
   const admission = createAdmission(config.tuning.maxInFlight);
-  const submitter = createSubmitter({ stock, producer, admission, config, surroundings, funnel: openFunnel({ admission, producer, config, surroundings }, soldOutView) });
+  const submitter = createSubmitter({ stock, producer, admission, config, surroundings, funnel: openFunnel({ admission, producer, config, surroundings }, view) });
   for (let done = 0; done < requests; done += BATCH_ITEMS) {
     const body = JSON.stringify(Array.from({ length: BATCH_ITEMS }, (_, index) => ({ requestId: `warm-${String(done + index)}`, userId: String(1 + done + index), quantity: 1 })));
     const read = readBatch('json', Buffer.from(body), sku);
