@@ -9,7 +9,7 @@ export const NO_CODE = 255;
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Status line and headers, without the empty line. */
+  /** Status line and headers, with the empty line. */
   readonly head: string;
   readonly body: string;
   /** The server closes the connection after this answer. */
@@ -25,19 +25,39 @@ const LOCATION = /\r\nlocation:[ \t]*([^\r\n]*)/i;
 /** More than any answer of the contract; an endless head must not fill the memory. */
 const MOST_BYTES = 1_048_576;
 
-/** Reads one whole answer from the beginning of the text. At depth 1 nothing may follow it. */
-export function parseHttpAnswer(text: string): ParsedAnswer {
+/** What a head says. */
+interface Head {
+  /** With the empty line. */
+  readonly text: string;
+  readonly status: number;
+  readonly bodyBytes: number;
+  readonly closes: boolean;
+}
+
+/** Of the answer before: refusals of one second and one length have the same head, and reading it was half of reading an answer. */
+let lastHead: Head | null = null;
+
+function headOf(text: string): Head | 'incomplete' | 'broken' {
+  if (lastHead !== null && text.startsWith(lastHead.text)) return lastHead;
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd === -1) return text.length > MOST_BYTES || (text.length >= 5 && !text.startsWith('HTTP/')) ? 'broken' : 'incomplete';
   const status = Number(text.slice(9, 12));
   if (!text.startsWith('HTTP/1.') || !(status >= 200 && status <= 599)) return 'broken';
-  const head = text.slice(0, headEnd);
-  const length = CONTENT_LENGTH.exec(head)?.[1];
+  const lines = text.slice(0, headEnd);
+  const length = CONTENT_LENGTH.exec(lines)?.[1];
   if (length === undefined) return 'broken';
-  const end = headEnd + 4 + Number(length);
+  lastHead = { text: text.slice(0, headEnd + 4), status, bodyBytes: Number(length), closes: CONNECTION_CLOSE.test(lines) };
+  return lastHead;
+}
+
+/** Reads one whole answer from the beginning of the text. At depth 1 nothing may follow it. */
+export function parseHttpAnswer(text: string): ParsedAnswer {
+  const head = headOf(text);
+  if (head === 'incomplete' || head === 'broken') return head;
+  const end = head.text.length + head.bodyBytes;
   if (text.length < end) return end > MOST_BYTES ? 'broken' : 'incomplete';
   if (text.length > end) return 'broken';
-  return { status, head, body: text.slice(headEnd + 4), closes: CONNECTION_CLOSE.test(head) };
+  return { status: head.status, head: head.text, body: text.slice(head.text.length), closes: head.closes };
 }
 
 const NUMBER_OF_CODE: ReadonlyMap<string, number> = new Map(ANSWER_CODES_BY_NUMBER.map((code, number) => [code, number]));
