@@ -9,11 +9,18 @@ const MASK = (1 << BITS) - 1;
 /** Ids of one sale differ at their end. */
 const CHARACTERS = 12;
 
+/** One request is looked up in several filters, one after the other. */
+let lastText = '';
+let lastBit = 0;
+
 function bitOf(text: string): number {
+  if (text === lastText) return lastBit;
   let hash = text.length;
   for (let at = Math.max(0, text.length - CHARACTERS); at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
+  lastText = text;
   // The product mixes upwards.
-  return (hash ^ (hash >>> 12)) & MASK;
+  lastBit = (hash ^ (hash >>> 12)) & MASK;
+  return lastBit;
 }
 
 export class PresenceFilter {
