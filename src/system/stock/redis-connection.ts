@@ -10,6 +10,10 @@ import { Redis } from 'ioredis';
 
 import type { HostPort } from '../../domain/role-config.js';
 import { classifyFailure, type CallResult } from './call-failure.js';
+import { makeStringsFast } from './fast-strings.js';
+
+// Undoes what the import above does to the whole process, and so must everybody who imports this file.
+makeStringsFast();
 
 export interface ConnectionOptions {
   /** Shown by `CLIENT LIST`. */
