@@ -19,12 +19,12 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     warmUpRequests: 12_288,
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
-    producerThreadNice: 19,
+    producerThreadNice: 10,
     sendBudgetMs: 3_000,
     resendAfterMs: 6_000,
   },
-  // Two cores: whoever decides an arrival goes first, the orders have three seconds (decision 0025).
-  priorities: { consumer: 19, relay: 19, projector: 19, scanner: 19, postgres: 19, kafka: 19, 'redis-replica': 10 },
+  // Two cores: whoever decides an arrival goes first; the orders have three seconds, and their projection comes last (decision 0025).
+  priorities: { consumer: 15, postgres: 15, kafka: 15, relay: 19, projector: 19, scanner: 19, 'redis-replica': 10 },
   faults: [],
   settleBoundMs: 60_000,
   invariants: [...SAFETY_INVARIANTS, 'no-undersell'],
