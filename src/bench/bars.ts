@@ -23,6 +23,8 @@ export const BARS = {
   /** Collected / single sends. */
   producer: { atLeast: 8 },
   ordersWithin3sPercent: { atLeast: 99.9 },
+  /** What "at once" may be, from the first reservation to the last. Beyond it the orders had a slower sale to keep up with, which is another measurement. */
+  saleMs: { atMost: 1_000 },
   /** A million / ten thousand. */
   growth: { atMost: 1.3 },
 } as const satisfies Readonly<Record<string, Bound>>;

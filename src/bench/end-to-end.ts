@@ -22,9 +22,6 @@ import { tryAll, type Bench } from './bench.js';
 
 const UNITS = 10_000;
 
-/** What "at once" may be: from the first reservation to the last. Beyond it the orders had a slower sale to keep up with, which is another measurement. */
-const AT_ONCE_MS = 1_000;
-
 /** All units are gone within a fifth of a second where the gateway can. What an order does not need comes after the orders. */
 const SALE_AT_ONCE: Scenario = {
   ...SPIKE,
@@ -32,7 +29,7 @@ const SALE_AT_ONCE: Scenario = {
   claim: '10,000 units sold at once: 99.9 % of the orders within 3 s of their reservation.',
   stock: UNITS,
   // How late a client knocked is no matter here, but when its unit was reserved.
-  load: { ...SPIKE.load, ratePerSecond: 100_000, durationMs: 250, latenessBoundMs: AT_ONCE_MS },
+  load: { ...SPIKE.load, ratePerSecond: 100_000, durationMs: 250, latenessBoundMs: BARS.saleMs.atMost },
   priorities: { relay: 19, projector: 19, scanner: 19, 'redis-replica': 10 },
   serviceLevels: [{ name: 'order-within-3s', bound: 0.999 }],
 };
@@ -44,14 +41,13 @@ export function saleMs(facts: Facts): number {
   return reservedUs.length === 0 ? Number.NaN : (last - first) / 1_000;
 }
 
-/** Share within 3 s in per cent, p99.9 and the longest in ms, and how long the sale took. Throws unless the run is good evidence for 10,000 orders of units that were sold at once. */
+/** Share within 3 s in per cent, p99.9 and the longest in ms, and how long the sale took. Throws unless the run is good evidence for 10,000 orders. */
 export function figuresOf(verdict: Pick<RunVerdict, 'outcome' | 'headline' | 'serviceLevels' | 'figures'>, soldWithinMs: number): readonly number[] {
   const { outcome, headline, serviceLevels, figures } = verdict;
   if (outcome !== 'green' && outcome !== 'service-level-missed') throw new Error(`the run is ${outcome}: ${headline}`);
   const level = serviceLevels.find(({ name }) => name === 'order-within-3s');
   const delays = figures.reservationToOrder;
   if (figures.orders !== UNITS || typeof level?.measured !== 'number' || delays === null) throw new Error(`${String(figures.orders)} orders instead of ${String(UNITS)}: ${headline}`);
-  if (!(soldWithinMs <= AT_ONCE_MS)) throw new Error(`the units were not sold at once: ${soldWithinMs.toFixed(0)} ms from the first reservation to the last, at most ${String(AT_ONCE_MS)} may be`);
   return [100 * level.measured, (delays.p999Us ?? NaN) / 1_000, (delays.maxUs ?? NaN) / 1_000, soldWithinMs];
 }
 
@@ -79,7 +75,7 @@ export const endToEndBench: Bench = {
     const stack = await tools.stack();
     return tryAll(tools, {
       name: 'end-to-end, 10,000 units at once, reservation to committed order',
-      figures: [{ label: '% within 3 s', bound: BARS.ordersWithin3sPercent }, { label: 'ms p99.9', bound: null }, { label: 'ms at most', bound: null }, { label: 'ms from the first reservation to the last', bound: null }],
+      figures: [{ label: '% within 3 s', bound: BARS.ordersWithin3sPercent }, { label: 'ms p99.9', bound: null }, { label: 'ms at most', bound: null }, { label: 'ms from the first reservation to the last', bound: BARS.saleMs }],
       measure: (round) => measure(stack, round),
     });
   },

@@ -8,6 +8,9 @@ import type { GatewayAnswer } from '../system/gateway/answers.js';
 import { answerRecorder } from '../system/gateway/gateway-metrics.js';
 import { loadStatements } from '../system/ledger/sql-loader.js';
 import { createRoleMetrics } from '../system/role-metrics.js';
+import { BARS } from './bars.js';
+import { reaches } from './bound.js';
+import { roundMs } from './consumer.js';
 import { figuresOf, saleMs } from './end-to-end.js';
 import { mustAllBeSoldOut, toldOf, wrkReport } from './gateway-http.js';
 import { latencyP99Us } from './own-generator.js';
@@ -69,15 +72,12 @@ it('end-to-end: no figures of a run that proves nothing, or sold something else'
   expect(() => figuresOf({ ...verdict, serviceLevels: [] }, 180)).toThrow();
 });
 
-it('end-to-end: no figures of units that were not sold at once, or of which nobody knows when', () => {
-  const figures = { orders: 10_000, reservationToOrder: { count: 10_000, never: 0, p50Us: 1, p99Us: 1, p999Us: 2_000, maxUs: 3_000 } } as RunFigures;
-  const verdict = { outcome: 'green', headline: 'x', serviceLevels: [{ name: 'order-within-3s', outcome: 'met', measured: 1, bound: 0.999, unit: 'share', note: '' }], figures } as const;
-  expect(() => figuresOf(verdict, 1_001)).toThrow('not sold at once: 1001 ms');
-  expect(() => figuresOf(verdict, Number.NaN)).toThrow('not sold at once');
+it('end-to-end: how long the sale took is a figure with a bar, and no number where nobody knows', () => {
   const facts = handWrittenFacts({ arrivals: 200, stock: 50 });
   // 100 arrivals a second, and the first fifty get one.
   expect(saleMs(facts)).toBeCloseTo(490, 0);
-  expect(() => figuresOf(verdict, saleMs({ ...facts, postgres: { present: false, reason: 'gone' } }))).toThrow('not sold at once');
+  const unknown = saleMs({ ...facts, postgres: { present: false, reason: 'gone' } });
+  expect([reaches(saleMs(facts), BARS.saleMs), reaches(1_001, BARS.saleMs), reaches(unknown, BARS.saleMs)]).toEqual([true, false, false]);
 });
 
 it('pgbench: writes every parameter into the statement, and hands the claimed units on', () => {
@@ -88,6 +88,11 @@ it('pgbench: writes every parameter into the statement, and hands the claimed un
   expect(text.endsWith(';')).toBe(true);
   expect(written('claim_tokens', claim.text, ['1', '2', ':reservation_ids', ':order_ids'])).toMatch(/, claimed AS \(\nUPDATE inventory_token[^]*FROM claimed \\gset$/);
   expect(() => written('insert_inbox', inbox.text, ["'g'"])).toThrow('no value for $2');
+});
+
+it('pgbench: reads how long a round took', () => {
+  expect(roundMs('number of clients: 4\nlatency average = 412.345 ms\ninitial connection time = 3 ms\n')).toBe(412.345);
+  expect(roundMs('nothing')).toBeNaN();
 });
 
 it('p99 counts from the intended time, and only what was answered', () => {

@@ -80,8 +80,15 @@ export function written(name: CommandName, text: string, values: readonly string
   return `${filled.slice(0, update).trimEnd()}, claimed AS (\n${filled.slice(update)}\n)\nSELECT array_agg(order_id ORDER BY order_id) AS claimed_orders, array_agg(token_id ORDER BY order_id) AS claimed_tokens FROM claimed \\gset`;
 }
 
-/** Puts the batches into the database and returns the script; one run of it writes one batch. */
-export async function preparePgbench(database: Client, namespace: Namespace, messages: readonly OrderMessage[], batch: number): Promise<string> {
+export interface PgbenchScripts {
+  /** Fetches the columns of the next batch. */
+  readonly read: string;
+  /** The transaction that writes the batch that was read. */
+  readonly write: string;
+}
+
+/** Puts the batches into the database; read and write once more for each of them. */
+export async function preparePgbench(database: Client, namespace: Namespace, messages: readonly OrderMessage[], batch: number): Promise<PgbenchScripts> {
   const [first] = messages;
   if (first === undefined) throw new Error('pgbench needs messages');
   await database.query(`CREATE TABLE bench_batch (batch INTEGER PRIMARY KEY, ${COLUMN_NAMES.map((name) => `${name} TEXT NOT NULL`).join(', ')})`);
@@ -93,11 +100,11 @@ export async function preparePgbench(database: Client, namespace: Namespace, mes
   }
   await database.query('VACUUM ANALYZE bench_batch');
   const statements = loadStatements();
-  return [
-    `SELECT ${COLUMN_NAMES.join(', ')} FROM bench_batch WHERE batch = (SELECT nextval('bench_batches')) \\gset`,
+  const write = [
     'BEGIN ISOLATION LEVEL READ COMMITTED;',
     ...stagesOf(namespace, first).map(([name, values]) => written(name, statements[name].text, values)),
     'COMMIT;',
     '',
   ].join('\n');
+  return { read: `SELECT ${COLUMN_NAMES.join(', ')} FROM bench_batch WHERE batch = (SELECT nextval('bench_batches')) \\gset`, write };
 }

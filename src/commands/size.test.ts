@@ -1,7 +1,7 @@
-/** The table marks the knees, and the recommendation is made of them. */
+/** The table marks the knees, and the recommendation is made of them; what could not be measured is refused before anything starts. */
 import { expect, it } from 'vitest';
 
-import { sizeText } from './size.js';
+import { runSizeCommand, sizeText } from './size.js';
 
 it('marks each knee and recommends it', () => {
   const text = sizeText([
@@ -11,5 +11,9 @@ it('marks each knee and recommends it', () => {
     { setting: 'allocator', with: 'batch:50, 1 consumers', rows: [{ value: 'token', rates: [4_000] }, { value: 'row', rates: [9_000] }], knee: 'row' },
   ]);
   expect(text).toContain('       8     510 (500–520)\n      16     900 (800–950)  ← knee');
-  expect(text.trim().split('\n').at(-1)).toBe('recommended: --consumer batch:50 --consumers 1 --allocator row; postgresPoolSize 16 where orders are written one by one');
+  expect(text.trim().split('\n').at(-2)).toBe('recommended: --consumer batch:50 --consumers 1 --allocator row; postgresPoolSize 16 where orders are written one by one');
+});
+
+it.each([['0', '24000', '--repeats'], ['21', '24000', '--repeats'], ['three', '24000', '--repeats'], ['3', '5999', '--orders'], ['3', '100001', '--orders'], ['3', 'all', '--orders']])('refuses --repeats %s --orders %s', async (repeats, orders, named) => {
+  await expect(runSizeCommand({ repeats, orders }, { stdout: () => undefined, stderr: () => undefined })).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(named) as string });
 });

@@ -4,14 +4,13 @@ import { z } from 'zod';
 import { ExitCode } from '../exit-codes.js';
 import { LabError } from '../facts/lab-error.js';
 import { medianRate } from '../lab/size/knee.js';
-import { runSize, type SizeTable } from '../lab/size/run-size.js';
+import { ORDERS_MIN, runSize, type SizeTable } from '../lab/size/run-size.js';
 import { startLocalStack } from '../stack/local/start-local-stack.js';
 import type { CommandIo } from './command-io.js';
 
 const OPTIONS = z.object({
   repeats: z.coerce.number().int().min(1).max(20),
-  // The producer's queue holds no more.
-  orders: z.coerce.number().int().min(1_000).max(20_000),
+  orders: z.coerce.number().int().min(ORDERS_MIN).max(100_000),
 });
 
 export interface SizeCommandOptions {
@@ -27,7 +26,7 @@ export function sizeText(tables: readonly SizeTable[]): string {
     ...rows.map((row) => `  ${String(row.value).padStart(6)}  ${medianRate(row).toFixed(0).padStart(6)} (${Math.min(...row.rates).toFixed(0)}–${Math.max(...row.rates).toFixed(0)})${row.value === knee ? '  ← knee' : ''}`),
   ]);
   const [pool, batch, consumers, allocator] = tables.map(({ knee }) => String(knee));
-  return `${lines.join('\n')}\nrecommended: --consumer batch:${batch ?? '?'} --consumers ${consumers ?? '?'} --allocator ${allocator ?? '?'}; postgresPoolSize ${pool ?? '?'} where orders are written one by one\n`;
+  return `${lines.join('\n')}\nrecommended: --consumer batch:${batch ?? '?'} --consumers ${consumers ?? '?'} --allocator ${allocator ?? '?'}; postgresPoolSize ${pool ?? '?'} where orders are written one by one\nbuckets: none to size, a SKU has one stock\n`;
 }
 
 /** 0; 2 when the stack cannot be had. Wants an otherwise idle machine. */

@@ -20,6 +20,8 @@ import { connectStock } from '../../system/stock/redis-stock.js';
 export const ACTIVITY_ID = '10001';
 export const SKU_ID = '20001';
 export const VERSION = '1';
+/** Of each topic. */
+export const PARTITIONS = 4;
 const PRICE = '9900';
 const READY_TIMEOUT_MS = 30_000;
 
@@ -53,7 +55,7 @@ export async function openSale(stack: RunningStack, { units, topics = false }: {
   await seedActivity(database, {
     activityId: ACTIVITY_ID, version: VERSION, startAtMs: now - 60_000, endAtMs: now + 86_400_000, skuId: SKU_ID, stock: units, unitPrice: PRICE, currency: 'CNY', rules: {}, bucketCount: 1,
   });
-  if (topics) await ensureTopics({ address: direct.kafka, namespace, partitions: 4 });
+  if (topics) await ensureTopics({ address: direct.kafka, namespace, partitions: PARTITIONS });
   const ports = lanes[0]?.rolePorts ?? [];
   return {
     namespace,
