@@ -70,7 +70,7 @@ export interface RunFacts {
 export const SHOWN_FIGURES = [
   'orders', 'races', 'races-won-by-payment', 'races-won-by-end', 'late-money-returned', 'orders-timed-out', 'orders-carried-over', 'units-released', 'orders-beyond-stock', 'second-purchases',
   'temp-sold-out-answers', 'turned-away-by-admission', 'turned-away-in-a-row', 'let-in-again', 'paused-answers', 'let-in-after-outage', 'second-orders-refused', 'turned-away-by-breaker', 'turned-away-by-permit', 'turned-away-by-draw', 'people-limited', 'repairs', 'losses-excused',
-  'inbox-rows-trimmed', 'events-archived', 'callbacks-archived',
+  'inbox-rows-trimmed', 'events-archived', 'callbacks-archived', 'orders-after-outage', 'messages-unheard',
 ] as const;
 export type ShownFigure = (typeof SHOWN_FIGURES)[number];
 

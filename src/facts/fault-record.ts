@@ -38,4 +38,6 @@ export interface FaultRecord {
   readonly mayLose: MayLose | null;
   /** Of a fault that took a store away and saw it gone. Injecting takes time of its own on a busy machine, so this is less than from `injectedUs` to `healedUs`. */
   readonly outage?: SeenOutage;
+  /** Of a fault that loses answers: messages that the broker stored while it was surely losing them. */
+  readonly unheardMessages?: number;
 }

@@ -47,6 +47,7 @@ export interface FaultProof {
   readonly hits: readonly StepHit[];
   readonly mayLose: MayLose | null;
   readonly outage?: SeenOutage;
+  readonly unheardMessages?: number;
 }
 
 export interface HealProof {

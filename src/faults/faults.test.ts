@@ -184,6 +184,8 @@ describe('lose-produce-ack', () => {
     link.onChange = () => { targets.stored += 1; link.move(60, 0); };
     const { proof, heal } = await live('lose-produce-ack@n=3', targets);
     expect(proof).toMatchObject({ landed: true, strikes: 3 });
+    expect(proof.unheardMessages).toBeGreaterThanOrEqual(3);
+    expect(proof.observed).toContain(`${String(proof.unheardMessages)} messages stored while armed`);
     expect(heal.healed).toBe(true);
     link.onChange = () => { targets.stored += 1; };
     expect((await live('lose-produce-ack@n=1', targets)).proof).toMatchObject({ landed: false, strikes: 0 });

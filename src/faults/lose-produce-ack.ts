@@ -129,6 +129,7 @@ export const loseProduceAck = defineFault({
           strikes: good.length,
           hits: [],
           mayLose: null,
+          unheardMessages: stored,
         });
       },
     };

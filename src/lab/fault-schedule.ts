@@ -128,6 +128,7 @@ function recordOf(entry: Entry): FaultRecord {
     hits: proof?.hits ?? [],
     mayLose: proof?.mayLose ?? null,
     ...(proof?.outage === undefined ? {} : { outage: proof.outage }),
+    ...(proof?.unheardMessages === undefined ? {} : { unheardMessages: proof.unheardMessages }),
   };
 }
 

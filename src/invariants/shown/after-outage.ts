@@ -1,8 +1,12 @@
-/** That the sale went on after a store had been away, by what clients heard who asked after it: the last of the outages that were seen counts. */
+/**
+ * That the sale went on after a store had been away, by what clients heard who asked after it: the last of the outages that were seen counts. And that what a fault took
+ * away was wanted at that moment: an outage that came when all was done shows nothing.
+ */
 import { ANSWER_CODES_BY_NUMBER } from '../../domain/reason-codes.js';
 import { arrivalKindAt, userIdAt } from '../../facts/arrival-plan.js';
 import type { Facts } from '../../facts/facts.js';
 import { wallToMonoUs } from '../../facts/timeline.js';
+import { commitHistoryOf, orderCommittedAtUs } from '../commit-history.js';
 import { planOf } from '../indexes.js';
 import { provenOutages, type Outage } from '../outages.js';
 import type { CountedFigure } from './shown-figure.js';
@@ -40,4 +44,25 @@ export const secondOrdersRefused: CountedFigure = {
     const madeUs = new Map(orders.map((order) => [order.userId, wallToMonoUs(facts.run.clock, order.createdAtUs)]));
     return countAfter(facts, (index, code, { fromUs }) => code === 'USER_HAS_ONE' && (madeUs.get(userIdAt(planOf(facts), index)) ?? Infinity) < fromUs);
   },
+};
+
+/** By the commit log, from the moment at which the first fault that took PostgreSQL away saw it gone. */
+export const ordersAfterOutage: CountedFigure = {
+  what: 'orders committed after PostgreSQL had gone',
+  count: (facts) => {
+    if (!facts.postgres.present || !facts.commitLog.present || !facts.faults.present) return null;
+    const outages = facts.faults.value.filter(({ name, proof }) => name === 'pg-outage' && proof === 'landed');
+    const goneUs = outages.reduce((first, { outage, injectedUs }) => Math.min(first, outage?.fromUs ?? injectedUs ?? Infinity), Infinity);
+    const history = commitHistoryOf(facts);
+    return facts.postgres.value.orders.filter(({ orderId }) => {
+      const committedUs = orderCommittedAtUs(history, orderId);
+      return committedUs !== null && wallToMonoUs(facts.run.clock, committedUs) > goneUs;
+    }).length;
+  },
+};
+
+/** As the faults saw it that landed. */
+export const messagesUnheard: CountedFigure = {
+  what: 'messages that the broker stored and whose answer was lost',
+  count: (facts) => (facts.faults.present ? facts.faults.value.reduce((sum, { proof, unheardMessages }) => sum + (proof === 'landed' ? (unheardMessages ?? 0) : 0), 0) : null),
 };

@@ -2,7 +2,7 @@
 import type { Facts, ShownFigure, ShownSpec } from '../../facts/facts.js';
 import type { RunFigures, ShownVerdict } from '../../facts/verdict.js';
 import { letInAgain, turnedAwayInARow } from './admission-turns.js';
-import { letInAfterOutage, secondOrdersRefused } from './after-outage.js';
+import { letInAfterOutage, messagesUnheard, ordersAfterOutage, secondOrdersRefused } from './after-outage.js';
 import { ordersBeyondStock, ordersCarriedOver, ordersMade, ordersTimedOut, secondPurchases, unitsReleased } from './ended-orders.js';
 import { lateMoneyReturned, races, racesWonByEnd, racesWonByPayment } from './payment-races.js';
 import type { CountedFigure } from './shown-figure.js';
@@ -36,6 +36,8 @@ export const COUNTED_FIGURES: Readonly<Record<ShownFigure, CountedFigure>> = {
   'inbox-rows-trimmed': inboxRowsTrimmed,
   'events-archived': eventsArchived,
   'callbacks-archived': callbacksArchived,
+  'orders-after-outage': ordersAfterOutage,
+  'messages-unheard': messagesUnheard,
 };
 
 /** Never throws: what cannot be counted is unknown. */

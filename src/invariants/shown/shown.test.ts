@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ANSWER_CODES_BY_NUMBER, type AnswerCode } from '../../domain/reason-codes.js';
 import { SHOWN_FIGURES, type Facts, type ShownFigure } from '../../facts/facts.js';
+import type { FaultRecord } from '../../facts/fault-record.js';
 import { wallToMonoUs } from '../../facts/timeline.js';
 import { edited, without } from '../edited-facts.test-support.js';
 import { handWrittenFacts } from '../hand-written-facts.test-support.js';
@@ -127,6 +128,39 @@ it('what came after an outage is told by who asked when the store was back', () 
   expect([counted(facts, 'paused-answers'), counted(facts, 'let-in-after-outage'), counted(facts, 'second-orders-refused')]).toEqual([2, 2, 1]);
   expect(counted(edited(facts, (draft) => { draft.faults.pop(); }), 'let-in-after-outage')).toBe(0);
   expect(counted(without(facts, 'faults'), 'let-in-after-outage')).toBe(null);
+});
+
+describe('what faults took away', () => {
+  const ordersOf = LIVES.postgres.present ? LIVES.postgres.value.orders.length : 0;
+  const taking = (change: Partial<Pick<FaultRecord, 'name' | 'proof' | 'injectedUs' | 'outage' | 'unheardMessages'>>): Facts => edited(LIVES, (draft) => {
+    draft.faults.push({
+      id: 'f#1', name: 'pg-outage', options: {}, scheduledUs: 0, injectedUs: 0, healedUs: 1, prediction: '', proof: 'landed', observed: '', healed: true, healObserved: '', strikes: 1, strikesAsked: 1, hits: [],
+      mayLose: null, ...change,
+    });
+  });
+  const committedUs = (LIVES.commitLog.present ? LIVES.commitLog.value.transactions : [])
+    .filter(({ changes }) => changes.some(({ table, kind }) => table === 'orders' && kind === 'insert')).map(({ committedAtUs }) => wallToMonoUs(LIVES.run.clock, committedAtUs)).sort((left, right) => left - right);
+
+  it('is told by the orders that were committed after PostgreSQL was seen gone', () => {
+    const middleUs = committedUs[Math.floor(committedUs.length / 2)] ?? 0;
+    const after = committedUs.filter((us) => us > middleUs).length;
+    expect(after).toBeGreaterThan(10);
+    expect(counted(taking({ outage: { fromUs: middleUs, toUs: middleUs + 1 } }), 'orders-after-outage')).toBe(after);
+    expect(counted(taking({ injectedUs: committedUs.at(-1) ?? 0 }), 'orders-after-outage')).toBe(0);
+    expect(counted(taking({ injectedUs: 0 }), 'orders-after-outage')).toBe(ordersOf);
+  });
+
+  it('is nothing by a fault that did not land, or by another', () => {
+    expect(counted(taking({ proof: 'not-landed' }), 'orders-after-outage')).toBe(0);
+    expect(counted(taking({ name: 'redis-down' }), 'orders-after-outage')).toBe(0);
+    expect(counted(LIVES, 'orders-after-outage')).toBe(0);
+  });
+
+  it('is told by the messages of which nobody heard', () => {
+    expect(counted(taking({ name: 'lose-produce-ack', unheardMessages: 437 }), 'messages-unheard')).toBe(437);
+    expect(counted(taking({ name: 'lose-produce-ack', unheardMessages: 437, proof: 'not-landed' }), 'messages-unheard')).toBe(0);
+    expect(counted(LIVES, 'messages-unheard')).toBe(0);
+  });
 });
 
 it('people who were told to slow down are counted without the bots, and may be none at all', () => {
