@@ -94,7 +94,7 @@ export interface FunnelFigures {
 
 /** What the storm cost, and what of it reached the stores. */
 export interface CostFigures {
-  /** Requests that Redis was asked about. */
+  /** Purchases that reserve calls asked Redis about, each time they did. */
   readonly reachedRedis: number | null;
   /** When a gateway first knew by itself that nothing is left: milliseconds after the first arrival was due. */
   readonly soldOutKnownMs: number | null;

@@ -48,6 +48,7 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
     heads += `${record.requestId} ${record.userId} ${String(packed.length)} `;
     records += packed;
   }
+  connection.asksAbout(requests.length);
   const result = await connection.script(
     'reserve_batch',
     [keys.stock, keys.meta, keys.requests, keys.users, keys.pending],

@@ -20,6 +20,8 @@ export interface StockConnection {
   keys(sku: SkuKey): StockKeys;
   /** Runs a script; done: its reply, an array of strings whose first is the status. Never rejects for an operating failure. */
   script(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<CallResult<readonly string[]>>;
+  /** A reserve call is about to ask about so many purchases. */
+  asksAbout(purchases: number): void;
   /** Runs any other command through the same gate and the same metrics. */
   command<T>(operation: string, call: () => Promise<T>): Promise<CallResult<T>>;
 }
@@ -43,6 +45,7 @@ export function bindStock(redis: Redis, redisPrefix: string, scripts: readonly S
   const commands = defineScripts(redis, scripts);
   const keysBySku = new Map<string, StockKeys>();
   const recorders = new Map<string, OperationRecorders>();
+  const asked = metrics?.counter('reservation_lua_requests_total', 'Purchases about which Redis was asked, each time it was asked: what no memory of a gateway, no line and no deadline kept away');
 
   async function command<T>(operation: string, call: () => Promise<T>): Promise<CallResult<T>> {
     if (metrics === null) return callRedis(redis, call);
@@ -59,6 +62,9 @@ export function bindStock(redis: Redis, redisPrefix: string, scripts: readonly S
   return {
     redis,
     command,
+    asksAbout(purchases) {
+      asked?.add(purchases);
+    },
     keys(sku) {
       const name = `${sku.activityId}:${sku.skuId}`;
       let keys = keysBySku.get(name);
