@@ -135,7 +135,7 @@ it('database-neglected: neither dead rows nor a failing archive make an order wr
 /** Scenarios that need no more said of them than that they are green, with every fault proven and healed and all of it struck. */
 it.each([
   'kill-in-transaction', 'kill-after-commit', 'cut-at-commit', 'kill-before-outbox-mark', 'scanner-stopped', 'deadlock', 'pool-exhausted', 'servers-killed', 'skewed-clocks', 'script-flush',
-  'redis-eviction', 'rough-network', 'rough-network-of-life', 'standing-still',
+  'redis-eviction', 'rough-network', 'rough-network-of-life', 'standing-still', 'servers-cut-off',
 ])('%s: every fault lands and nothing is lost or done twice', async (name) => {
   const verdict = await green([name], []);
   expect(verdict.faults.length).toBeGreaterThan(0);

@@ -44,7 +44,16 @@ export interface LinkTarget {
   counters(): Promise<LinkCounters>;
 }
 
-export interface ServerTarget {
+/** A server's place in the network of the stack. */
+export interface NetworkTarget {
+  /** Whoever talks to it gets neither an answer nor a refusal: what is under way is lost, connections stay open. Resolves when that is so. */
+  unplug(): Promise<void>;
+  /** Safe to call when it is plugged in. */
+  plugIn(): Promise<void>;
+  isUnplugged(): Promise<boolean>;
+}
+
+export interface ServerTarget extends NetworkTarget {
   readonly name: ServerName;
   /** SIGSTOP to the whole server (PostgreSQL: postmaster and every backend); resolves when it is seen stopped. */
   freeze(): Promise<void>;

@@ -6,6 +6,7 @@ import type { RoleClock, RoleExit, RoleTarget, ServerTarget, StepHit, Targets } 
 import { FakeLink, probeOf } from './fake-link.test-support.js';
 import { FakeDatabase, FakeDisk, FakeRedisMemory } from './fake-stores.test-support.js';
 import type { FaultClock } from './fault.js';
+import { SERVER_OF } from './option-values.js';
 
 /** Time that passes only when somebody waits; a wait still gives way to other work. */
 export function fakeClock(): FaultClock & { readonly nowUs: number } {
@@ -129,6 +130,18 @@ export class FakeServer implements ServerTarget {
   isRunning(): Promise<boolean> {
     return Promise.resolve(!this.dead);
   }
+  unplugged = false;
+  unplug(): Promise<void> {
+    this.unplugged = !this.deaf;
+    return Promise.resolve();
+  }
+  plugIn(): Promise<void> {
+    this.unplugged = false;
+    return Promise.resolve();
+  }
+  isUnplugged(): Promise<boolean> {
+    return Promise.resolve(this.unplugged);
+  }
   expectEnd(): Promise<void> {
     return Promise.resolve();
   }
@@ -145,6 +158,8 @@ export interface FakeTargets extends Targets {
   fakeServer(name: ServerName): FakeServer;
   /** What the witness says about the orders topic. */
   stored: number;
+  /** Servers answer also when they are unplugged. */
+  leaks: boolean;
   /** Orders that the witness counts as unpaid. */
   unpaid: number;
   /** Events and compensation tasks that can still be delivered again. */
@@ -193,6 +208,7 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
     fakeLink,
     fakeServer,
     stored: 0,
+    leaks: false,
     unpaid: 0,
     repeatable: 0,
     ended: 0,
@@ -212,7 +228,10 @@ export function fakeTargets(fakeRoles: readonly FakeRole[]): FakeTargets {
       ordersTopicEnd: () => Promise.resolve(targets.stored++),
       ordersStoredSince: () => Promise.resolve(targets.stored),
       answers: (server) => Promise.resolve(!fakeServer(server).frozen && !fakeServer(server).dead),
-      probe: (address) => Promise.resolve(probeOf([...links.values()].find((link) => link.listen === address))),
+      probe: (address, store) => {
+        const probe = probeOf([...links.values()].find((link) => link.listen === address));
+        return Promise.resolve({ ...probe, exchange: (bytes, leastMs) => (fakeServer(SERVER_OF[store]).unplugged && !targets.leaks ? new Promise(() => undefined) : probe.exchange(bytes, leastMs)) });
+      },
       refuses: (address) => Promise.resolve([...links.values()].some((link) => link.listen === address && !link.enabled)),
       logEnd: () => Promise.resolve(0),
       loggedSince: () => Promise.resolve(targets.logged),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { RoleInstance } from '../domain/roles.js';
-import { FakeRole, fakeTargets } from './fake-targets.test-support.js';
+import { FakeRole, fakeTargets, type FakeTargets } from './fake-targets.test-support.js';
 import { begin, live } from './fault-in-hand.test-support.js';
 import { parseFaultOption } from './registry.js';
 
@@ -118,6 +118,34 @@ describe.each([
     const targets = fakeTargets([]);
     for (const server of ['postgres', 'redis-primary', 'kafka'] as const) targets.fakeServer(server).deaf = true;
     expect((await live(`${option},mode=freeze`, targets)).proof.landed).toBe(false);
+  });
+
+  test('unplug: lands when the server is off its network at both ends and no conversation is answered', async () => {
+    const targets = fakeTargets([new FakeRole(instance)]);
+    const { proof, heal } = await live(`${option},mode=unplug`, targets);
+    expect(proof).toMatchObject({ landed: true, strikes: 1 });
+    expect(heal).toMatchObject({ healed: true });
+  });
+
+  test.each([
+    ['the server stays plugged in', (targets: FakeTargets) => { for (const server of ['postgres', 'redis-primary', 'kafka'] as const) targets.fakeServer(server).deaf = true; }],
+    ['a conversation goes on', (targets: FakeTargets) => { targets.leaks = true; }],
+  ])('unplug: does not land when %s', async (_, happen) => {
+    const targets = fakeTargets([new FakeRole(instance)]);
+    happen(targets);
+    expect((await live(`${option},mode=unplug`, targets)).proof.landed).toBe(false);
+  });
+
+  test('unplug: does not land when no running role uses the store', async () => {
+    expect((await live(`${option},mode=unplug`, fakeTargets([]))).proof.landed).toBe(false);
+  });
+
+  test('unplug: is not healed while a link does not answer', async () => {
+    const targets = fakeTargets([new FakeRole(instance)]);
+    const { hand } = begin(`${option},mode=unplug`, targets);
+    await hand.inject(new AbortController().signal);
+    targets.fakeLink(name).mute = true;
+    expect(await hand.heal()).toMatchObject({ healed: false });
   });
 });
 

@@ -9,9 +9,8 @@ import { linkName } from '../domain/roles.js';
 import type { LinkCounters, LinkTarget } from '../facts/targets.js';
 import type { FaultInHand, FaultSurroundings, HealProof } from './fault.js';
 import { byteList, countedBytes, seenOutage, settledCounters, until } from './observation.js';
-import { rolesUsing } from './option-values.js';
+import { rolesUsing, SERVER_OF } from './option-values.js';
 
-const SERVER_OF = { redis: 'redis-primary', postgres: 'postgres', kafka: 'kafka' } as const;
 const HEAL_BOUND_MS = 10_000;
 
 interface Watched {

@@ -69,6 +69,9 @@ export const instanceOption = z.string({ error: 'is missing: a role process such
   return z.NEVER;
 });
 
+/** The server that a store is. */
+export const SERVER_OF = { redis: 'redis-primary', postgres: 'postgres', kafka: 'kafka' } as const;
+
 /** Roles that use a store. */
 export function rolesUsing(store: (typeof STORE_NAMES)[number]): readonly RoleName[] {
   return ROLE_NAMES.filter((role) => ROLE_LINKS[role].includes(store));

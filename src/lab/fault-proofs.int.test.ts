@@ -105,6 +105,17 @@ describe('redis-down and pg-outage', () => {
     expect(await runToEnd('ice', 'redis-down@s=300ms,mode=freeze')).toMatchObject({ proof: 'landed', healed: true });
   });
 
+  test('unplug mode: nothing arrives, nobody is refused, then all goes on', async () => {
+    fakeRole('consumer-1');
+    const client = new pg.Client({ ...stack.direct.postgres, ...lane.links['consumer-postgres'], database: 'postgres' });
+    client.on('error', () => undefined);
+    await client.connect();
+    const running = runToEnd('unplugged', 'pg-outage@s=1,mode=unplug');
+    expect(await until(hostFaultClock, 5_000, 20, () => Promise.race([client.query('SELECT 1').then(() => false), hostFaultClock.wait(200).then(() => true)]))).toBe(true);
+    expect(await running).toMatchObject({ proof: 'landed', healed: true });
+    await client.end().catch(() => undefined);
+  });
+
   test('is healed when the run is broken off in the middle', async () => {
     fakeRole('gateway-1');
     const redis = redisThrough('gateway-redis');

@@ -6,8 +6,10 @@ import { namespaceOf } from '../domain/namespace.js';
 import type { LinkName, RoleInstance, RoleName } from '../domain/roles.js';
 import type { StepName } from '../domain/steps.js';
 import type { FaultRecord } from '../facts/fault-record.js';
-import type { LinkTarget, RoleTarget, ServerTarget } from '../facts/targets.js';
+import type { ServerName } from '../facts/stack-description.js';
+import type { LinkTarget, NetworkTarget, RoleTarget, ServerTarget } from '../facts/targets.js';
 import { parseFaultOption } from '../faults/registry.js';
+import { networkOfProxies } from '../stack/local/network-of-proxies.js';
 import { toxiproxyApi } from '../stack/local/toxiproxy-api.js';
 import { hostFaultClock, numberFaults, startFaultSchedule, type FaultSchedule } from './fault-schedule.js';
 import { runTargets, type RunTargets } from './run-targets.js';
@@ -44,7 +46,13 @@ const redisServer: ServerTarget = {
   start: () => Promise.reject(new Error('not in these tests')),
   isRunning: () => Promise.resolve(true),
   expectEnd: () => Promise.reject(new Error('not in these tests')),
+  ...networkOf('redis-primary'),
 };
+
+/** By the proxies of the lane that these tests use. */
+function networkOf(name: ServerName): NetworkTarget {
+  return networkOfProxies(name, 'redis-primary', 1, (_, named) => (link(1, named)));
+}
 let redisFrozen = false;
 function signalRedis(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
   process.kill(stack.servers['redis-primary'].pid ?? 0, signal);
@@ -83,7 +91,7 @@ export function fakeRole(instance: RoleInstance, steps: Partial<Record<StepName,
 
 export function targetsOf(id: string): RunTargets {
   const targets = runTargets({
-    stack: { description: stack, server: () => redisServer, link, setRedisPrimary: () => undefined },
+    stack: { description: stack, server: (name) => ({ ...redisServer, name, ...networkOf(name) }), link, setRedisPrimary: () => undefined },
     lane: 1,
     supervisor: { roles: (role: RoleName) => roles.filter(({ instance }) => instance.startsWith(role)) },
     namespace: namespaceOf(id),

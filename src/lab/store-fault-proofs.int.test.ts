@@ -36,7 +36,7 @@ function unused(): never {
 
 /** No fault of these tests stops a server. */
 function running(name: ServerName): ServerTarget {
-  return { name, freeze: unused, thaw: unused, isFrozen: () => Promise.resolve(false), kill: unused, start: unused, isRunning: () => Promise.resolve(true), expectEnd: unused };
+  return { name, freeze: unused, thaw: unused, isFrozen: () => Promise.resolve(false), kill: unused, start: unused, isRunning: () => Promise.resolve(true), expectEnd: unused, unplug: unused, plugIn: unused, isUnplugged: () => Promise.resolve(false) };
 }
 
 /** A database with stock, and targets on it; nobody runs but these. */

@@ -31,6 +31,7 @@ import { rowLock } from './row-lock.js';
 import { scannerStopped } from './scanner-stopped.js';
 import type { Scenario } from './scenario.js';
 import { scriptFlushScenario } from './script-flush.js';
+import { serversCutOff } from './servers-cut-off.js';
 import { serversKilled } from './servers-killed.js';
 import { skewedClocks } from './skewed-clocks.js';
 import { slowConsumer } from './slow-consumer.js';
@@ -47,7 +48,7 @@ export const SCENARIOS: readonly Scenario[] = [
   payVsClose, expiryWave, duplicateCompensation, slowConsumer, brokerOutage, recoveryFlood, soldOutReopens, bots, waitingRoom, restartEverything, poisonMessages,
   redisFailover, reconcileUnderLoad,
   killInTransaction, killAfterCommit, cutAtCommit, killBeforeOutboxMark, scannerStopped,
-  rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, skewedClocks,
+  rowLock, deadlockScenario, poolExhaustedScenario, databaseNeglected, diskFull, serversKilled, serversCutOff, skewedClocks,
   scriptFlushScenario, redisEvictionScenario, redisTailLossScenario, roughNetwork, roughNetworkOfLife, standingStill,
   spike300k, spike600k, spike300kFaults,
 ];

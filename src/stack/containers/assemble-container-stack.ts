@@ -1,5 +1,6 @@
 /** A stack of containers in the hands of a lab: the common handle, with its servers in an engine instead of under the reaper. */
 import type { ServerName, StackDescription } from '../../facts/stack-description.js';
+import type { NetworkTarget } from '../../facts/targets.js';
 import { assembleStack } from '../local/local-stack.js';
 import type { PortPlan } from '../local/port-plan.js';
 import type { ReaperClient } from '../local/reaper-client.js';
@@ -32,6 +33,7 @@ export function assembleContainerStack(parts: ContainerStackParts): RunningStack
     reaper,
     description,
     servers,
+    networkOf: (name) => networkOf(servers, name),
     toxiproxy,
     isOwner,
     replicationListen: { host: '127.0.0.1', port: ports.replicationProxy },
@@ -51,4 +53,10 @@ export function assembleContainerStack(parts: ContainerStackParts): RunningStack
       parts.onNote(text);
     },
   });
+}
+
+function networkOf(servers: ContainerStackParts['servers'], name: ServerName): NetworkTarget {
+  const server = servers.get(name);
+  if (server === undefined) throw new Error(`no server ${name}`);
+  return server;
 }

@@ -36,10 +36,15 @@ class LabContainer extends GenericContainer {
     this.createOpts.ExposedPorts = Object.fromEntries(order.ports.map(({ inside }) => [`${String(inside)}/tcp`, {}]));
     this.hostConfig.PortBindings = Object.fromEntries(order.ports.map(({ inside, onHost }) => [`${String(inside)}/tcp`, [{ HostIp: '127.0.0.1', HostPort: String(onHost) }]]));
     this.createOpts.NetworkingConfig = { EndpointsConfig: { [order.network]: { Aliases: [order.alias] } } };
-    // The name of a server that is down is unknown to the engine, which then asks outside: nobody is there, so the answer is quick.
-    this.hostConfig.Dns = ['127.0.0.1'];
+    Object.assign(this.hostConfig, NAMES_OF_THE_STACK);
   }
 }
+
+/**
+ * The name of a server that is down is unknown to the engine, which then asks outside, where nobody is, and with Docker 20.10 never answers. Toxiproxy accepts no
+ * connection and obeys no call on a link as long as it waits for a name, ten seconds by default; so it waits for two.
+ */
+const NAMES_OF_THE_STACK = { Dns: ['127.0.0.1'], DnsSearch: ['.'], DnsOptions: ['timeout:1', 'attempts:2'] };
 
 const NO_WAIT = {
   waitUntilReady: () => Promise.resolve(),

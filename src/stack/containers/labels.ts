@@ -12,6 +12,11 @@ export const OWNER_LABEL = 'seckill-lab.owner';
 /** Which server or role a container is. */
 export const PART_LABEL = 'seckill-lab.part';
 
+/** The network that all containers of a stack share. */
+export function networkName(stackId: string): string {
+  return `seckill-lab-${stackId}`;
+}
+
 export type Labels = Readonly<Record<string, string>>;
 
 /** A process, told apart from all others: of other machines, of earlier boots, of other containers, and from one that got its number later. */

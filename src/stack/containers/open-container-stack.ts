@@ -16,6 +16,7 @@ import { assembleContainerStack, PORTS_FILE } from './assemble-container-stack.j
 import { readinessOf } from './container-readiness.js';
 import { reachEngine } from './engine.js';
 import { hearDeaths } from './hear-deaths.js';
+import { networkName } from './labels.js';
 import { serverContainer } from './server-container.js';
 import type { ServerContainer } from './server-container.js';
 
@@ -32,7 +33,7 @@ export async function openContainerStack(description: StackDescription, options:
       const container = description.servers[name].container;
       if (container === undefined) throw new LabError('STACK_FILE_INVALID', `the stack file does not name the container of ${name}`, 'write it anew with `npx seckill-lab up --stack containers`');
       const afterStart = name === 'toxiproxy' ? { afterStart: () => toxiproxy.populate(proxies) } : {};
-      return [name, serverContainer({ name, docker, id: container.id, isReady: readinessOf(name, ports, direct.postgres, toxiproxy), ...afterStart })];
+      return [name, serverContainer({ name, docker, id: container.id, network: networkName(id), isReady: readinessOf(name, ports, direct.postgres, toxiproxy), ...afterStart })];
     }));
     const deaths = await hearDeaths(docker, id, servers, options);
     await deaths.begin();

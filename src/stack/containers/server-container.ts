@@ -22,6 +22,8 @@ export interface ContainerSurroundings {
   readonly name: ServerName;
   readonly docker: Docker;
   readonly id: string;
+  /** Name of the stack's network. */
+  readonly network: string;
   readonly isReady: ContainerReadiness;
   /** Runs when it answers again, before `start` resolves. */
   readonly afterStart?: () => Promise<void>;
@@ -32,7 +34,7 @@ const START_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const LAST_LINES = 15;
 
-export function serverContainer({ name, docker, id, isReady, afterStart }: ContainerSurroundings): ServerContainer {
+export function serverContainer({ name, docker, id, network, isReady, afterStart }: ContainerSurroundings): ServerContainer {
   const container = docker.getContainer(id);
   let deathsExpected = 0;
 
@@ -43,6 +45,10 @@ export function serverContainer({ name, docker, id, isReady, afterStart }: Conta
       if (Date.now() > limit) throw new LabError('STACK_GONE', `waited ${String(STATE_LIMIT_MS / 1_000)} s in vain for the container of ${name} to ${what}`, 'look at it with `docker ps -a`');
       await delay(LOOK_EVERY_MS);
     }
+  };
+  const isUnplugged = async (): Promise<boolean> => {
+    const { Networks } = (await container.inspect()).NetworkSettings;
+    return !Object.hasOwn(Networks, network);
   };
   const logSinceStart = async (): Promise<string> => {
     const { StartedAt } = await state();
@@ -96,6 +102,14 @@ export function serverContainer({ name, docker, id, isReady, afterStart }: Conta
     async isRunning() {
       return (await state()).Running;
     },
+    async unplug() {
+      await docker.getNetwork(network).disconnect({ Container: id });
+    },
+    async plugIn() {
+      // Its address on the network is the lowest one that is free, so it gets the old one again, and what was open goes on.
+      if (await isUnplugged()) await docker.getNetwork(network).connect({ Container: id, EndpointConfig: { Aliases: [name] } });
+    },
+    isUnplugged,
     expectEnd() {
       deathsExpected += 1;
       return Promise.resolve();

@@ -31,7 +31,7 @@ import { readinessOf } from './container-readiness.js';
 import { createContainer } from './create-container.js';
 import { hearDeaths } from './hear-deaths.js';
 import type { ImageWishes } from './image-choice.js';
-import { ownerMark, stackLabels } from './labels.js';
+import { networkName, ownerMark, stackLabels } from './labels.js';
 import { preflight } from './preflight.js';
 import type { Ready } from './preflight.js';
 import { serverContainer } from './server-container.js';
@@ -73,7 +73,7 @@ async function startServers(reaper: ReaperClient, id: string, { engine, images }
 
   const postgres = { ...local(ports.postgres), user: SUPERUSER, password: randomBytes(18).toString('base64url') };
   const labels = stackLabels(id, ownerMark(reaper.pid ?? process.pid));
-  const network = `seckill-lab-${id}`;
+  const network = networkName(id);
   await docker.createNetwork({ Name: network, Labels: { ...labels } });
 
   const toxiproxy = toxiproxyApi(local(ports.toxiproxyApi));
@@ -86,7 +86,7 @@ async function startServers(reaper: ReaperClient, id: string, { engine, images }
     options.signal?.throwIfAborted();
     const described = await createContainer(planOf(plans, name), places);
     const afterStart = name === 'toxiproxy' ? { afterStart: () => toxiproxy.populate(proxies) } : {};
-    const server = serverContainer({ name, docker, id: described.id, isReady: readinessOf(name, ports, postgres, toxiproxy), ...afterStart });
+    const server = serverContainer({ name, docker, id: described.id, network, isReady: readinessOf(name, ports, postgres, toxiproxy), ...afterStart });
     containers.set(name, described);
     servers.set(name, server);
     await server.untilReady();

@@ -6,9 +6,10 @@ import type { LinkName } from '../../domain/roles.js';
 import { LabError } from '../../facts/lab-error.js';
 import { SERVER_NAMES } from '../../facts/stack-description.js';
 import type { ServerName, StackDescription } from '../../facts/stack-description.js';
-import type { LinkTarget, ServerTarget } from '../../facts/targets.js';
+import type { LinkTarget, NetworkTarget, ServerTarget } from '../../facts/targets.js';
 import type { RunningStack } from '../running-stack.js';
 import { gatedSpawn } from './gated-spawn.js';
+import { networkOfProxies } from './network-of-proxies.js';
 import type { ReaperClient } from './reaper-client.js';
 import { sweepWithoutReaper } from './sweep-without-reaper.js';
 import { REPLICATION_PROXY } from './toxiproxy-server.js';
@@ -17,7 +18,9 @@ import type { ToxiproxyApi } from './toxiproxy-api.js';
 export interface StackParts {
   readonly reaper: ReaperClient;
   readonly description: StackDescription;
-  readonly servers: ReadonlyMap<ServerName, ServerTarget>;
+  readonly servers: ReadonlyMap<ServerName, Omit<ServerTarget, keyof NetworkTarget>>;
+  /** Its place in a network of servers; absent: only the proxies stand between it and the others. */
+  networkOf?(name: ServerName): NetworkTarget;
   /** Process of a server on this host; null where it is none. */
   pidOf(name: ServerName): number | null;
   /** See `RunningStack`. */
@@ -42,7 +45,7 @@ export function assembleStack(parts: StackParts): RunningStack {
   function server(name: ServerName): ServerTarget {
     const found = servers.get(name);
     if (found === undefined) throw new Error(`no server ${name}`);
-    return found;
+    return { ...found, ...(parts.networkOf?.(name) ?? networkOfProxies(name, primary, description.lanes.length, (lane, link) => linkTarget(parts, lane, link))) };
   }
 
   async function stop(): Promise<void> {

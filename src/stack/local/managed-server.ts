@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { LabError } from '../../facts/lab-error.js';
-import type { ServerTarget } from '../../facts/targets.js';
+import type { NetworkTarget, ServerTarget } from '../../facts/targets.js';
 import { lastLines } from '../workshop.js';
 import { isAlive, isStopped, serverProcesses, signalProcess } from './process-table.js';
 import type { ProcessEntry, ProcessIdentity } from './process-table.js';
@@ -13,7 +13,7 @@ import { logSince } from './server-readiness.js';
 import type { ReadinessCheck } from './server-readiness.js';
 import { removeAbandonedSegments } from './shared-memory.js';
 
-export interface ManagedServer extends ServerTarget {
+export interface ManagedServer extends Omit<ServerTarget, keyof NetworkTarget> {
   identity(): ProcessIdentity | null;
 }
 
