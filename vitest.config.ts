@@ -74,7 +74,7 @@ export default defineConfig({
         },
       },
       {
-        // Needs a Docker engine with the images; minutes of real time. `.ci/containers` starts an engine of its own for it; not part of `.ci/run` yet.
+        // Needs a Docker engine with the images; minutes of real time. `.ci/containers` starts an engine of its own for it.
         test: {
           name: 'containers',
           sequence: { groupOrder: 4 },

@@ -10,9 +10,18 @@ import { inboxOff } from '../../src/mutants/inbox-off.js';
 import { freshFolder, lab, REPOSITORY, verdictOf } from '../support/lab-process.js';
 import { leftOnEngine, volumes } from './engine.js';
 
-const SCENARIOS = ['hot-sku', 'kill-after-lua', 'drop-broker-ack', 'redis-failover', 'pg-outage'];
+/** Fewer strikes of the same kind and a shorter storm, so that both providers get through CI; what stays empty runs as it is. */
+const SHORTENED: Readonly<Record<string, { readonly options?: { readonly duration: string }; readonly faults?: readonly string[] }>> = {
+  'hot-sku': {},
+  'kill-after-lua': { options: { duration: '16s' }, faults: ['kill-role@step=gateway.after-reserve,every=5,times=10'] },
+  'drop-broker-ack': { options: { duration: '16s' }, faults: ['lose-produce-ack@t=1s,n=5', 'link-toxic@link=consumer-postgres,type=latency,latency=30ms,t=500ms,s=10'] },
+  'redis-failover': {},
+  'pg-outage': { options: { duration: '14s' }, faults: ['pg-outage@t=2s,s=8'] },
+};
+/** `SECKILL_LAB_PARITY=whole` runs the scenarios as they are. */
+const isWhole = process.env['SECKILL_LAB_PARITY'] === 'whole';
 const PARITY_FILE = process.env['SECKILL_LAB_PARITY_FILE'] ?? join(REPOSITORY, 'reports', 'parity.json');
-const SEED = '20250607';
+const SEED = 20_250_607;
 const reports = freshFolder('parity');
 const tables: Record<string, Record<string, Evidence>> = {};
 
@@ -50,7 +59,9 @@ function tableOf(verdict: RunVerdict): VerdictTable {
 }
 
 async function run(scenario: string, ...args: string[]): Promise<RunVerdict> {
-  return verdictOf(await lab('run', scenario, '--seed', SEED, '--json', '--report-dir', reports, ...args));
+  const plan = join(reports, `${scenario}.json`);
+  writeFileSync(plan, JSON.stringify({ schemaVersion: 1, scenario, seed: SEED, ...(isWhole ? {} : SHORTENED[scenario]) }));
+  return verdictOf(await lab('run', '--plan', plan, '--json', '--report-dir', reports, ...args));
 }
 
 let volumesBefore: string[];
@@ -64,10 +75,10 @@ afterEach(async () => {
 });
 afterAll(() => {
   mkdirSync(join(PARITY_FILE, '..'), { recursive: true });
-  writeFileSync(PARITY_FILE, `${JSON.stringify(tables, null, 2)}\n`);
+  writeFileSync(PARITY_FILE, `${JSON.stringify({ runs: isWhole ? 'whole' : 'shortened', scenarios: tables }, null, 2)}\n`);
 });
 
-it.each(SCENARIOS)('%s gives the same verdict on both', async (scenario) => {
+it.each(Object.keys(SHORTENED))('%s gives the same verdict on both', async (scenario) => {
   const local = await run(scenario);
   const containers = await run(scenario, '--stack', 'containers');
   tables[scenario] = { local: evidenceOf(local), containers: evidenceOf(containers) };

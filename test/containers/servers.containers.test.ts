@@ -24,7 +24,7 @@ it('a link to a dead server obeys: nobody waits for a name that is not answered'
   const link = stack.link(0, 'gateway-redis');
   const { redisPrimary, redisReplica, postgres } = stack.description.direct;
   await stack.server('redis-primary').kill();
-  // Toxiproxy looks for the server of each before it takes the next.
+  // Toxiproxy looks for the server of each before it takes the next; the moment is for it to be in the middle of that.
   const clients = [1, 2, 3].map(() => connect(link.listen).on('error', () => undefined));
   await delay(300);
   await link.setUpstream(redisReplica);
