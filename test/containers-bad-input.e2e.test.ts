@@ -83,6 +83,11 @@ it('Ctrl-C ends a pull that goes on for ever', async () => {
   expect((await started.done).code).toBe(105);
 });
 
+it('a fault that touches files of servers is refused in containers before anything starts', async () => {
+  const { code, stderr } = await run(`unix://${join(folder, 'nobody.sock')}`, '--stack', 'containers', '--fault', 'redis-tail-loss@t=1s');
+  expect({ code, said: stderr.includes('a fault of this run needs servers with their data and logs as files'), mend: stderr.includes('--stack local') }).toEqual({ code: 254, said: true, mend: true });
+});
+
 it('a provider, an image and a home of roles that do not exist are bad usage', async () => {
   expect((await run('', '--stack', 'moon')).code).toBe(254);
   expect((await run('', '--stack', 'containers', '--image', 'mysql=mysql:8')).code).toBe(254);

@@ -76,7 +76,7 @@ export const diskIsFull = defineFault({
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
   holds: (options) => [holdsServer(options.server, options)],
-  needs: ({ server }) => (server === 'kafka' ? ['small-kafka-disk'] : []),
+  needs: ({ server }) => (server === 'kafka' ? ['small-kafka-disk', 'server-files'] : ['server-files']),
   predict: ({ server }) => `no byte is free under ${server}, and its log says that no space is left on the device${server === 'kafka' ? '; the broker ends by itself' : ''}`,
   begin: (options, surroundings) => diskFull(options.server, options.s, surroundings),
 });

@@ -79,8 +79,11 @@ export interface FaultHold {
   readonly toMs: number;
 }
 
-/** What a stack has to be started with, since it cannot be had afterwards. `small-kafka-disk`: Kafka's data on a small disk of its own. */
-export type StackNeed = 'small-kafka-disk';
+/**
+ * What a stack has to have from its start, since it cannot be had afterwards. `small-kafka-disk`: Kafka's data on a small disk of its own. `server-files`: data and logs of
+ * the servers as files of this machine, which those of containers are not.
+ */
+export type StackNeed = 'small-kafka-disk' | 'server-files';
 
 export interface FaultDefinition<Schema extends z.ZodObject> {
   readonly name: string;

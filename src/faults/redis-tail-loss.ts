@@ -17,6 +17,7 @@ export const redisTailLoss = defineFault({
   startsAfterMs: (options) => options.t,
   strikesAsked: () => 1,
   holds: (options) => [holdsServer('redis-primary', { t: options.t })],
+  needs: () => ['server-files'],
   predict: (options) => `Redis gives no answer until it is started again, and at least ${String(options.lose)} reservations that it had acknowledged are gone`,
   begin: (options, surroundings) => redisRestart(options.lose, options.s, surroundings),
 });

@@ -110,7 +110,7 @@ describe('disk-full', () => {
 
   test('asks for a small disk before the stack starts', () => {
     const needs = ['kafka', 'postgres'].map((server) => parseFaultOption(`disk-full@server=${server}`)).map((parsed) => (parsed.ok ? parsed.fault.needs : null));
-    expect(needs).toEqual([['small-kafka-disk'], []]);
+    expect(needs).toEqual([['small-kafka-disk', 'server-files'], ['server-files']]);
   });
 });
 

@@ -4,7 +4,7 @@ import { LabError } from '../facts/lab-error.js';
 import type { StackNeed } from '../faults/fault.js';
 import type { StackDescription } from '../facts/stack-description.js';
 import { openStack } from '../stack/open-stack.js';
-import { startStack, type StackRequest } from '../stack/start-stack.js';
+import { refuseInContainers, startStack, whatOnlyLocalHas, type StackRequest } from '../stack/start-stack.js';
 import type { RunningStack } from '../stack/running-stack.js';
 import type { LaneWorkers } from './cases/lane-workers.js';
 import { monoUs } from './host-clock.js';
@@ -42,11 +42,13 @@ export async function bringUpStack(source: StackSource, abort: AbortController, 
   const onDeathsUnheard = (): void => {
     abort.abort(new LabError('STACK_GONE', 'the Docker engine has stopped telling what becomes of its containers, so the death of a server could go unseen', '`docker info` says whether it runs; then start the run again'));
   };
+  const wanted = { smallKafkaDisk: needs.includes('small-kafka-disk'), serverFiles: needs.includes('server-files') };
   const open = (): RunningStack | Promise<RunningStack> => {
     switch (source.kind) {
       case 'start':
-        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, onDeathsUnheard, signal: abort.signal, mayOutliveLab: source.onKept !== null, smallKafkaDisk: needs.includes('small-kafka-disk') });
+        return startStack(source.request, { lanes: 1, onNote: note, onServerDeath, onDeathsUnheard, signal: abort.signal, mayOutliveLab: source.onKept !== null, ...wanted });
       case 'described':
+        if (source.description.provider === 'containers') refuseInContainers(whatOnlyLocalHas(wanted));
         return openStack(source.description, { onNote: note, onServerDeath, onDeathsUnheard });
       case 'lent':
         return source.handle;

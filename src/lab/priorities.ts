@@ -10,7 +10,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 import { roleOfInstance } from '../domain/roles.js';
-import { SERVER_NAMES } from '../facts/stack-description.js';
+import { SERVER_NAMES, type ServerName } from '../facts/stack-description.js';
 import type { RoleTarget } from '../facts/targets.js';
 import type { UsableStack } from './bring-up-stack.js';
 import { descendantsOf } from './roles/process-stat.js';
@@ -65,9 +65,9 @@ export function setNice(pid: number, nice: number): boolean {
   return [pid, ...descendantsOf(pid)].map((each) => [setForThreads(each, nice), setForGroup(each, nice)].every(Boolean)).every(Boolean);
 }
 
-/** Gives the processes of the run the priorities that its scenario asks for. In a stack that lives on they are taken back at the end, as far as this user may. */
-export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>, stack: Pick<UsableStack, 'description' | 'isShared'>, roles: readonly Pick<RoleTarget, 'instance' | 'pid'>[], teardown: Teardown): void {
-  if (priorities === undefined) return;
+/** Gives the processes of the run the priorities that its scenario asks for; tells of the servers that have no process here and keep theirs. In a stack that lives on they are taken back at the end, as far as this user may. */
+export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>, stack: Pick<UsableStack, 'description' | 'isShared'>, roles: readonly Pick<RoleTarget, 'instance' | 'pid'>[], teardown: Teardown): readonly ServerName[] {
+  if (priorities === undefined) return [];
   for (const name of SERVER_NAMES) {
     const [nice, pid] = [priorities[name], stack.description.servers[name].pid];
     if (nice === undefined || pid === null) continue;
@@ -78,4 +78,5 @@ export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>,
     const [nice, pid] = [priorities[roleOfInstance(role.instance)], role.pid()];
     if (nice !== undefined && pid !== null) setNice(pid, nice);
   }
+  return SERVER_NAMES.filter((name) => priorities[name] !== undefined && stack.description.servers[name].pid === null);
 }

@@ -69,7 +69,8 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await store.saveManifest({ ...manifest, stack: manifestStack(stack.description, home.shown) });
       await orAborted(signal, prepareSystem(plan, stack.description));
       // Before the roles connect, so that what PostgreSQL forks for them inherits it.
-      giveWay(plan, stack, [], teardown);
+      const unmoved = giveWay(plan, stack, [], teardown);
+      if (unmoved.length > 0) emit({ kind: 'note', text: `${unmoved.join(', ')} run in containers and keep their priority, though this scenario asks for another`, atUs: monoUs() });
       return startRoles(plan, stack, { store, emit, abort, teardown, place: home.placeOn(stack) });
     });
 

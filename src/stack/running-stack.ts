@@ -41,6 +41,8 @@ export interface StartOptions {
   readonly mayOutliveLab?: boolean;
   /** Puts Kafka's data on a small disk of its own, so that it can be filled. Local servers only; needs root, LabError STACK_START_FAILED where it cannot be mounted. */
   readonly smallKafkaDisk?: boolean;
+  /** Its data and logs have to be files of this machine, for a fault that touches them. Local servers only. */
+  readonly serverFiles?: boolean;
   /** Ends a start that is under way; it then rejects with LabError ABORTED. */
   readonly signal?: AbortSignal;
 }

@@ -15,13 +15,23 @@ export interface StackRequest {
 
 export const LOCAL_STACK: StackRequest = { provider: 'local', images: {} };
 
+/** In words; null: containers do as well. */
+export function whatOnlyLocalHas({ smallKafkaDisk, serverFiles }: Pick<StartOptions, 'smallKafkaDisk' | 'serverFiles'>): string | null {
+  if (smallKafkaDisk === true) return 'a small disk under Kafka';
+  return serverFiles === true ? 'their data and logs as files that a fault can touch' : null;
+}
+
+/** LabError USAGE when it is wanted. */
+export function refuseInContainers(wanted: string | null): void {
+  if (wanted !== null) throw new LabError('USAGE', `a fault of this run needs servers with ${wanted}, which servers in containers do not have`, 'use --stack local, or leave out the fault');
+}
+
 /** Rejects with a LabError and leaves nothing behind. */
 export async function startStack(request: StackRequest, options: StartOptions): Promise<RunningStack> {
-  if (options.smallKafkaDisk === true && request.provider === 'containers') {
-    throw new LabError('STACK_START_FAILED', 'a small disk under Kafka can be had with local servers only', 'use --stack local, or leave out the fault that fills it');
-  }
-  if (request.provider === 'auto' && options.smallKafkaDisk === true) options.onNote('local servers, since only they can have a small disk under Kafka');
-  if (request.provider === 'local' || options.smallKafkaDisk === true) return startLocalStack(options);
+  const wanted = whatOnlyLocalHas(options);
+  if (request.provider === 'containers') refuseInContainers(wanted);
+  if (request.provider === 'auto' && wanted !== null) options.onNote(`local servers, since only they have ${wanted}`);
+  if (request.provider === 'local' || wanted !== null) return startLocalStack(options);
   const { startContainerStack } = await import('./containers/start-container-stack.js');
   try {
     return await startContainerStack(options, request.images);
