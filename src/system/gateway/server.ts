@@ -153,7 +153,7 @@ async function answerBatch({ request, response, sku, body, startedAtMs }: Purcha
     return;
   }
   const { form, items } = read;
-  const decided = await decideBatch(items, sku, (valid) => submitter.decide(valid), (...line) => { surroundings.log(...line); });
+  const decided = await decideBatch(items, sku, submitter, (...line) => { surroundings.log(...line); });
   const bytes = writeBatch(form, decided);
   response.writeHead(200, ['Content-Type', BATCH_CONTENT_TYPES[form], 'Content-Length', String(bytes.length)]);
   response.end(bytes);

@@ -1,6 +1,7 @@
 /**
  * Role `gateway`: the submit and query functions over their stores, and the HTTP server in front of them.
  */
+import { DEFAULT_FUNNEL } from '../../domain/funnel.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RequestReader } from '../ledger/ledger-port.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
@@ -16,10 +17,10 @@ import { GatewayFunnel } from './funnel/gateway-funnel.js';
 import { createKafkaBacklog } from './funnel/kafka-backlog.js';
 import { answerRecorder } from './gateway-metrics.js';
 import { createQuery, type Query } from './query.js';
-import { startGatewayServer } from './server.js';
+import { startGatewayServer, type GatewayServer } from './server.js';
 import { createSkuStates, type SkuStates } from './sku-state.js';
 import { createSubmitter, type Submit, type Submitter } from './submit.js';
-import { warmUpSubmit } from './warm-up.js';
+import { warmUpGateway } from './warm-up/warm-up.js';
 
 export interface GatewayDependencies {
   readonly stock: StockPort;
@@ -94,16 +95,31 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
   };
 }
 
+const ANY_PORT = { host: '127.0.0.1', port: 0 };
+
+function serveGateway({ submitter, query, skuState }: GatewayCore, config: RoleConfig, surroundings: RoleSurroundings, metrics: RoleMetrics, health: () => Promise<readonly string[]>): Promise<GatewayServer> {
+  return startGatewayServer({ listen: config.listen, submitter, query, skuState, recorder: answerRecorder(metrics, config), surroundings, health, metrics });
+}
+
+/** The warm-up's, without the layers that would wait, ask a store, or keep it out. */
+function warmConfigOf(config: RoleConfig): RoleConfig {
+  const { tuning } = config;
+  const layers = { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': tuning.funnel.layers['sold-out-mark'], line: tuning.funnel.layers.line };
+  return { ...config, tuning: { ...tuning, funnel: { ...tuning.funnel, layers } } };
+}
+
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
 export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const { metrics } = dependencies;
-  await warmUpSubmit(config, surroundings, config.tuning.warmUpRequests);
+  const warmConfig = warmConfigOf(config);
+  await warmUpGateway(warmConfig, surroundings, config.tuning.warmUpRequests, {
+    core: (memory, silent) => createGatewayCore(memory, warmConfig, silent),
+    serve: (core, memory, silent) => serveGateway(core, { ...warmConfig, listen: ANY_PORT }, silent, memory.metrics, () => core.health()),
+  });
   const core = createGatewayCore(dependencies, config, surroundings);
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
-  const server = await startGatewayServer({
-    listen: config.listen, submitter: core.submitter, query: core.query, skuState: core.skuState, recorder: answerRecorder(metrics, config), surroundings, health, metrics,
-  }).catch(async (error: unknown) => {
+  const server = await serveGateway(core, config, surroundings, metrics, health).catch(async (error: unknown) => {
     await core.close();
     throw error;
   });

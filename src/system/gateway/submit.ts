@@ -3,6 +3,7 @@
  * answer. What cannot be proved is not claimed: an unknown reserve is RESULT_UNKNOWN and never a refusal, an unconfirmed hand-off is
  * QUEUED_PENDING_MESSAGE and releases nothing (DESIGN §4).
  */
+import type { Clock } from '../../domain/clock.js';
 import type { SkuKey } from '../../domain/ids.js';
 import type { Namespace } from '../../domain/namespace.js';
 import { encodeOrderMessage } from '../../domain/order-message.js';
@@ -81,6 +82,13 @@ class Submission implements Submitter {
   readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
   readonly #patience: Patience;
   readonly #announces: boolean;
+  // Out of what they lie in: compiled code would rely on the shape of each container on the way.
+  readonly #clock: Clock;
+  readonly #observer: StepObserver;
+  readonly #producer: LogProducer;
+  readonly #ordersTopic: string;
+  readonly #activityId: string;
+  readonly #ttlMs: number;
   readonly #shareRepeats = createSharedAnswers();
   #lastSku: SkuKey | null = null;
   #lastBatcher: ReserveBatcher | undefined;
@@ -88,6 +96,12 @@ class Submission implements Submitter {
   constructor(deps: SubmitDependencies) {
     const { stock, config, surroundings: { clock, observer } } = deps;
     this.#deps = deps;
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#producer = deps.producer;
+    this.#ordersTopic = config.namespace.ordersTopic;
+    this.#activityId = config.activityId;
+    this.#ttlMs = config.tuning.reservationTtlMs;
     this.#announces = observer !== silentStepObserver;
     this.#window = deps.window ?? createActivityWindow(stock, clock);
     this.#funnel = deps.funnel ?? openFunnel(deps);
@@ -108,7 +122,7 @@ class Submission implements Submitter {
   #batcherOf(sku: SkuKey): ReserveBatcher | undefined {
     if (sku === this.#lastSku) return this.#lastBatcher;
     this.#lastSku = sku;
-    this.#lastBatcher = sku.activityId === this.#deps.config.activityId ? this.#batchers.get(sku.skuId) : undefined;
+    this.#lastBatcher = sku.activityId === this.#activityId ? this.#batchers.get(sku.skuId) : undefined;
     return this.#lastBatcher;
   }
 
@@ -163,9 +177,9 @@ class Submission implements Submitter {
   }
 
   #requestOf({ requestId, userId, payloadHash }: ValidReservation): ReserveRequest {
-    const reservedAtMs = this.#deps.surroundings.clock.nowMs();
+    const reservedAtMs = this.#clock.nowMs();
     // Ids are made before the call and stored by it, so that whoever finishes this reservation uses the same two.
-    return { requestId, userId, payloadHash, reservationId: freshId(), messageId: freshId(), reservedAtMs, expiresAtMs: reservedAtMs + this.#deps.config.tuning.reservationTtlMs };
+    return { requestId, userId, payloadHash, reservationId: freshId(), messageId: freshId(), reservedAtMs, expiresAtMs: reservedAtMs + this.#ttlMs };
   }
 
   /** The window closes for new requests only: who was accepted before may repeat his request and hear its state. */
@@ -220,7 +234,7 @@ class Submission implements Submitter {
     const { requestId, reservationId } = record;
     const sends = this.#announce('gateway.before-send', reservationId);
     if (sends !== null) await sends;
-    const { outcome } = await this.#deps.producer.send(this.#deps.config.namespace.ordersTopic, { key: reservationId, value: messageOf(sku, record) });
+    const { outcome } = await this.#producer.send(this.#ordersTopic, { key: reservationId, value: messageOf(sku, record) });
     const sent = this.#announce('gateway.after-send', reservationId);
     if (sent !== null) await sent;
     this.#funnel.sent(outcome);
@@ -232,7 +246,7 @@ class Submission implements Submitter {
   /** Null: nothing to wait for, which is so nearly always. */
   #announce(step: StepName, id: string): Promise<void> | null {
     if (!this.#announces) return null;
-    const announced = this.#deps.surroundings.observer.reached(step, [id]);
+    const announced = this.#observer.reached(step, [id]);
     return announced instanceof Promise ? announced : null;
   }
 }

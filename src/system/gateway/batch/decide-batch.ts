@@ -10,10 +10,12 @@ import type { ValidReservation } from '../validate.js';
 import type { BatchItem } from './read-batch.js';
 
 /** Decides one request; what needs no waiting comes without a promise. */
-export type Decide = (request: ValidReservation) => GatewayAnswer | Promise<GatewayAnswer>;
+export interface Decider {
+  decide(request: ValidReservation): GatewayAnswer | Promise<GatewayAnswer>;
+}
 
 /** One answer per item, in their order. Waits for the last one. Never rejects. */
-export async function decideBatch(items: readonly BatchItem[], sku: SkuKey, decide: Decide, log: RoleSurroundings['log']): Promise<readonly GatewayAnswer[]> {
+export async function decideBatch(items: readonly BatchItem[], sku: SkuKey, decider: Decider, log: RoleSurroundings['log']): Promise<readonly GatewayAnswer[]> {
   const decided: GatewayAnswer[] = new Array<GatewayAnswer>(items.length);
   let waitsFor = 0;
   let allThere = (): void => undefined;
@@ -32,7 +34,7 @@ export async function decideBatch(items: readonly BatchItem[], sku: SkuKey, deci
 
   function begin(index: number, request: ValidReservation): void {
     try {
-      const answer = decide(request);
+      const answer = decider.decide(request);
       if (answer instanceof Promise) wait(index, request, answer);
       else decided[index] = answer;
     } catch (error) {

@@ -1,9 +1,8 @@
-/** The funnel with nothing in it but the bound on requests in hand, and a sold-out mark where there is a view: for a submit function that stands alone, in tests and when it is warmed up. */
+/** The funnel with nothing in it but the bound on requests in hand: for a submit function that stands alone, in tests and when it is warmed up. */
 import { DEFAULT_FUNNEL } from '../../../domain/funnel.js';
 import type { RoleConfig } from '../../../domain/role-config.js';
 import type { LogProducer } from '../../order-log/order-log-port.js';
 import type { RoleSurroundings } from '../../role.js';
-import type { StockView } from '../../stock/stock-view.js';
 import type { Admission } from '../admission.js';
 import { GatewayFunnel } from './gateway-funnel.js';
 
@@ -14,13 +13,13 @@ export interface OpenFunnelDependencies {
   readonly surroundings: RoleSurroundings;
 }
 
-export function openFunnel({ admission, producer, config, surroundings }: OpenFunnelDependencies, view: StockView | null = null): GatewayFunnel {
+export function openFunnel({ admission, producer, config, surroundings }: OpenFunnelDependencies): GatewayFunnel {
   return new GatewayFunnel({
     admission, producer, surroundings,
-    config: { activityId: config.activityId, skuIds: config.skuIds, instance: 'gateway-0', tuning: { ...config.tuning, funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': view !== null } } } },
+    config: { activityId: config.activityId, skuIds: config.skuIds, instance: 'gateway-0', tuning: { ...config.tuning, funnel: DEFAULT_FUNNEL } },
     reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'not asked' }) },
     metrics: { counter: () => ({ add: () => undefined }), gauge: () => ({ set: () => undefined }), beforeText: () => undefined },
-    view,
+    view: null,
     book: null,
     gauge: null,
   });

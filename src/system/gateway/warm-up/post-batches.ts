@@ -1,0 +1,45 @@
+/** Sends batches to a gateway over a few connections, as an edge does. */
+import { connect } from 'node:net';
+
+import { batchPath } from '../../../domain/batch-contract.js';
+import type { SkuKey } from '../../../domain/ids.js';
+import type { HostPort } from '../../../domain/role-config.js';
+
+const CONNECTIONS = 16;
+const CONTENT_LENGTH = /content-length: *([0-9]+)/i;
+
+function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, items: string): string {
+  return `POST ${batchPath(activityId, skuId)} HTTP/1.1\r\nHost: ${host}:${String(port)}\r\nContent-Type: application/json\r\nContent-Length: ${String(items.length)}\r\n\r\n${items}`;
+}
+
+/** One connection, one batch in flight. Resolves when `nextItems` has no more; rejects when the connection ends before. */
+function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...address, noDelay: true });
+    let answer = '';
+    function send(): void {
+      const items = nextItems();
+      if (items !== null) {
+        socket.write(batchText(address, sku, items), 'latin1');
+        return;
+      }
+      socket.destroy();
+      resolve();
+    }
+    socket.on('connect', send);
+    socket.on('data', (chunk: Buffer) => {
+      answer += chunk.toString('latin1');
+      const head = answer.indexOf('\r\n\r\n');
+      if (head === -1 || answer.length < head + 4 + Number(CONTENT_LENGTH.exec(answer.slice(0, head))?.[1] ?? Infinity)) return;
+      answer = '';
+      send();
+    });
+    socket.on('error', reject);
+    socket.on('end', () => { reject(new Error('the gateway closed a connection in its warm-up')); });
+  });
+}
+
+/** `nextItems`: the JSON of the next batch, null when there is none; called until then. ASCII. */
+export async function postBatches(address: HostPort, sku: SkuKey, nextItems: () => string | null): Promise<void> {
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(address, sku, nextItems)));
+}

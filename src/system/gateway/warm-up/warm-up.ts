@@ -1,0 +1,97 @@
+/**
+ * Compiles the hot path before the first customer comes. A cold gateway spends about ten times the processor time per request; in the first half
+ * second of a sale, when everything is sold, that alone made winners wait 0.5–1 s. So a gateway of its own runs in this process before the real one listens, put together
+ * as always, against a Redis and a producer's thread that are memory. Nothing of it reaches Redis, Kafka, metrics or the step observer.
+ *
+ * What is compiled holds for objects of the shapes that were seen, and is thrown away when others come: submit functions over stand-ins of stock and producer were compiled
+ * anew in the middle of the storm, 93 of them in its first 0.4 s (docs/decisions/0025). Hence the real client of Redis, and for an edge real batches over HTTP.
+ */
+import type { HostPort, RoleConfig } from '../../../domain/role-config.js';
+import { silentStepObserver, type StepObserver } from '../../../domain/steps.js';
+import { measuredProducer } from '../../order-log/measured-producer.js';
+import { createRoleMetrics } from '../../role-metrics.js';
+import type { RoleSurroundings } from '../../role.js';
+import { openConnection } from '../../stock/redis-connection.js';
+import { connectStock } from '../../stock/redis-stock.js';
+import type { GatewayCore, GatewayDependencies } from '../start-gateway.js';
+import { memoryProducer } from './memory-thread.js';
+import { openMemoryRedis } from './memory-redis.js';
+import { postBatches } from './post-batches.js';
+
+/** As many at once as a full batch of the reserve script. */
+const AT_ONCE = 64;
+/** Items of a batch: an edge's usual beat. */
+const BATCH_ITEMS = 256;
+const CONNECTED_WITHIN_MS = 2_000;
+
+/** What the warm-up is given to make gateways of. */
+export interface GatewayMaker {
+  core(dependencies: GatewayDependencies, surroundings: RoleSurroundings): GatewayCore;
+  /** Its HTTP server at any free port of this host. */
+  serve(core: GatewayCore, dependencies: GatewayDependencies, surroundings: RoleSurroundings): Promise<{ readonly address: HostPort; stop(timeoutMs: number): Promise<void> }>;
+}
+
+/** The silent one, with which steps are not announced at all, and so many others that no code comes to rely on the shape of one. */
+const OBSERVERS: readonly StepObserver[] = [silentStepObserver, ...['first', 'second', 'third', 'fourth'].map((name) => ({ [name]: null, reached: () => undefined }))];
+
+let lastId = 0;
+
+function nextIds(): { readonly requestId: string; readonly userId: string } {
+  lastId += 1;
+  return { requestId: `warm-${String(lastId)}`, userId: String(lastId) };
+}
+
+async function submitOneByOne({ submit }: GatewayCore, { activityId, skuIds: [skuId = ''] }: RoleConfig, requests: number): Promise<void> {
+  for (let done = 0; done < requests; done += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, async () => submit({ activityId, skuId, ...nextIds(), body: '{"quantity":1}' })));
+  }
+}
+
+function batchesOf(requests: number): () => string | null {
+  let left = Math.ceil(requests / BATCH_ITEMS);
+  return () => {
+    if (left === 0) return null;
+    left -= 1;
+    return JSON.stringify(Array.from({ length: BATCH_ITEMS }, () => ({ ...nextIds(), quantity: 1 })));
+  };
+}
+
+/** One gateway that lives for `requests` wins and, for an edge, as many refusals. */
+async function runOne(config: RoleConfig, surroundings: RoleSurroundings, requests: number, confirmsAfterMs: number, make: GatewayMaker): Promise<void> {
+  const { instance, namespace, tuning, activityId, skuIds: [skuId = ''] } = config;
+  const isForEdge = tuning.funnel.layers['sold-out-mark'];
+  const redis = await openMemoryRedis(surroundings.clock.nowMs());
+  const metrics = createRoleMetrics('gateway', instance);
+  const stock = connectStock(redis.address, namespace, {
+    connectionName: instance, commandTimeoutMs: tuning.reserveTimeoutMs, resendAfterMs: tuning.resendAfterMs, soldOutMarkMs: isForEdge ? tuning.funnel.soldOutMarkMs : 0, metrics, open: openConnection,
+  });
+  await stock.whenConnected(CONNECTED_WITHIN_MS);
+  const dependencies: GatewayDependencies = {
+    stock, producer: measuredProducer(memoryProducer(confirmsAfterMs, tuning.sendBudgetMs), metrics, namespace),
+    reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'not asked' }), ready: () => Promise.resolve(true), close: () => Promise.resolve() },
+    metrics, view: stock.view, book: stock.book,
+  };
+  const core = make.core(dependencies, surroundings);
+  if (isForEdge) {
+    const server = await make.serve(core, dependencies, surroundings);
+    await postBatches(server.address, { activityId, skuId }, batchesOf(requests));
+    redis.sellOut();
+    await postBatches(server.address, { activityId, skuId }, batchesOf(requests));
+    await server.stop(0);
+  } else {
+    await submitOneByOne(core, config, requests);
+  }
+  await core.close();
+  redis.close();
+}
+
+/** Runs about `requests` reservations to a win, and for an edge as many to a refusal; 0 does nothing. */
+export async function warmUpGateway(config: RoleConfig, around: RoleSurroundings, requests: number, make: GatewayMaker): Promise<void> {
+  if (requests === 0 || config.skuIds.length === 0) return;
+  const { answerWithinMs } = config.tuning;
+  for (const [index, observer] of OBSERVERS.entries()) {
+    // Some winners are answered before the broker has confirmed.
+    const confirmsAfterMs = answerWithinMs !== null && index % 2 === 1 ? answerWithinMs + 20 : 0;
+    await runOne(config, { ...around, observer }, Math.ceil(requests / OBSERVERS.length), confirmsAfterMs, make);
+  }
+}
