@@ -138,14 +138,11 @@ class Client {
   }
 }
 
-/** A collection of what is young must not come between an arrival and its time. */
-const NODE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
-
 function forkMain(spawn: Pick<GeneratorSpawn, 'entry' | 'logFd' | 'onSpawn'>, env: Readonly<Record<string, string>>): ChildProcess {
   const output = spawn.logFd ?? 'ignore';
   const child = fork(spawn.entry ?? fileURLToPath(new URL('./main.js', import.meta.url)), [], {
     env: { ...process.env, ...env },
-    execArgv: [...NODE_FLAGS],
+    execArgv: [],
     stdio: ['ignore', output, output, 'ipc'],
   });
   // Nobody may be listening any more when a signal or a message cannot be delivered; the exit tells it.

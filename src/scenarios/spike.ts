@@ -19,7 +19,7 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     warmUpRequests: 12_288,
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
-    producerThreadNice: 10,
+    producerThreadNice: 15,
     sendBudgetMs: 3_000,
     resendAfterMs: 6_000,
   },

@@ -21,7 +21,7 @@ import type { GatewayAnswer } from './answers.js';
 import type { GatewayFunnel } from './funnel/gateway-funnel.js';
 import { openFunnel } from './funnel/open-funnel.js';
 import { createPatience, type Patience } from './patience.js';
-import { freshId } from './fresh-id.js';
+import { freshId } from '../fresh-id.js';
 import { createSentMarker } from './sent-marker.js';
 import { createSharedAnswers } from './shared-answers.js';
 import { validateReservation, type RawReservation, type ValidReservation } from './validate.js';

@@ -2,10 +2,9 @@
  * Time-ordered int8 ids made without a round trip (paper 001 §8.3): 41 bits of milliseconds, 10 bits of worker, 12 bits of sequence.
  * They pass 2^53, so they are decimal strings everywhere outside of PostgreSQL.
  */
-import { randomBytes } from 'node:crypto';
-
 import type { Clock } from '../../domain/clock.js';
 import { ROLE_NAMES, roleOfInstance, type RoleInstance } from '../../domain/roles.js';
+import { randomHex } from '../fresh-id.js';
 
 /** 2020-01-01T00:00:00Z: early enough that every id is above 2^53, late enough that 41 bits last until 2089. */
 const EPOCH_MS = 1_577_836_800_000;
@@ -47,5 +46,5 @@ export function createIdSource(instance: RoleInstance, clock: Clock): IdSource {
 
 /** What a customer sees: time first so that the index grows at one end, then 60 random bits so that numbers cannot be counted. */
 export function createOrderNumber(clock: Clock): string {
-  return `SK${clock.nowMs().toString(36)}${randomBytes(8).toString('hex')}`.toUpperCase();
+  return `SK${clock.nowMs().toString(36)}${randomHex(8)}`.toUpperCase();
 }

@@ -1,8 +1,7 @@
 /** Last stages: followers get their decision, reservation rows leave PENDING_DB, and every change of state gets its event. */
-import { v7 as uuidv7 } from 'uuid';
-
 import type { OrderEvent } from '../../domain/order-event.js';
 import { EventType, OrderResult } from '../../domain/reason-codes.js';
+import { freshId } from '../fresh-id.js';
 import { outboxHeaders } from '../tracing/tracing.js';
 import type { MessageResult } from './ledger-port.js';
 import { column, type Decision, type OrderWork } from './order-work.js';
@@ -79,7 +78,7 @@ export async function writeEvents(transaction: Transaction, works: readonly Orde
     const event = eventOf(work);
     const entry = { topic: topics.events, event, availableAt: null };
     if (work.made === null || event.orderId === null) return [entry];
-    const timer: OrderEvent = { ...event, eventId: uuidv7(), type: EventType.ORDER_CLOSE_DUE };
+    const timer: OrderEvent = { ...event, eventId: freshId(), type: EventType.ORDER_CLOSE_DUE };
     return [entry, { topic: topics.closes, event: timer, availableAt: work.made.expireAt }];
   }));
 }
@@ -94,7 +93,7 @@ function eventOf(work: OrderWork): OrderEvent {
   const orderId = work.decision?.orderId ?? null;
   return {
     schemaVersion: 1,
-    eventId: uuidv7(),
+    eventId: freshId(),
     type: orderId === null ? EventType.RESERVATION_REJECTED : EventType.ORDER_CREATED,
     aggregateId: message.reservationId,
     aggregateVersion: work.version,

@@ -3,6 +3,7 @@
  */
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
+import { asParameter } from './array-literal.js';
 import { watchTransaction, type TransactionFields, type TransactionWatch } from './pool-metrics.js';
 import { isBug, provesNotCommitted, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import type { CommandName, Statements } from './sql-loader.js';
@@ -85,7 +86,7 @@ function transactionOn(client: PoolClient, statements: Statements, watch: Transa
     note: (fields) => { watch.note(fields); },
     async run<Row extends QueryResultRow>(command: CommandName, values: readonly unknown[]): Promise<RowsOf<Row>> {
       const startedAtMs = performance.now();
-      const result = await client.query<Row>({ ...statements[command], values: [...values] });
+      const result = await client.query<Row>({ ...statements[command], values: values.map(asParameter) });
       watch.ran(command, performance.now() - startedAtMs, result.rowCount ?? 0);
       return { rows: result.rows, count: result.rowCount ?? 0 };
     },

@@ -12,7 +12,7 @@ import { createCallBatcher } from '../../stock/call-batcher.js';
 import { holderOf, type EntryBook, type Hold, type HoldAsked, type HoldGivenBack } from '../../stock/entry-book.js';
 import type { RateLimit } from '../admission.js';
 import { holdLimit, unavailable } from '../answers.js';
-import { freshId } from '../fresh-id.js';
+import { freshId } from '../../fresh-id.js';
 import type { ValidReservation } from '../validate.js';
 import type { FunnelLayer, LayerVerdict } from './layer.js';
 
