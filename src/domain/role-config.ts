@@ -60,6 +60,8 @@ export interface RoleTuning {
   readonly maxInFlight: number;
   /** Reservations that a gateway plays through over stores made of memory before it listens, to compile its hot path. 0: none. */
   readonly warmUpRequests: number;
+  /** Size in MB of each half of the gateway's young generation, for who starts its process (system/node-flags.ts); null: as V8 chooses. */
+  readonly youngGenerationMb: number | null;
   /** What stands between a request and the reserve call. */
   readonly funnel: FunnelTuning;
   readonly postgresPoolSize: number;
@@ -112,6 +114,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,
   warmUpRequests: 4_096,
+  youngGenerationMb: null,
   funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,
   paymentChannel: null,

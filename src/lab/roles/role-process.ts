@@ -26,7 +26,7 @@ export class RoleProcess implements RoleBody {
   constructor(entry: string, options: RoleBodyOptions) {
     const log = openSync(options.logFile, 'a');
     const counts = openSync(options.countsFile, 'r+');
-    this.#child = spawn(process.execPath, [...nodeFlagsOf(options.config.role), entry], {
+    this.#child = spawn(process.execPath, [...nodeFlagsOf(options.config), entry], {
       // A group of its own: a Ctrl-C at the terminal reaches the lab alone, which then stops the roles in order.
       detached: true,
       stdio: ['pipe', log, log, 'pipe', counts],

@@ -103,7 +103,7 @@ export interface RunningRoleProcess {
 /** The role as production starts it; `core`: pinned to it. Resolves when it is healthy. */
 export async function startRoleProcess(stack: RunningStack, config: RoleConfig, core: number | null = null): Promise<RunningRoleProcess> {
   const entry = fileURLToPath(new URL('../../system/main.js', import.meta.url));
-  const node = [process.execPath, ...nodeFlagsOf(config.role)];
+  const node = [process.execPath, ...nodeFlagsOf(config)];
   const [command = '', ...first] = core === null ? node : ['taskset', '-c', String(core), ...node];
   const environment = Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
   const child = await stack.spawn(command, [...first, entry], { env: { ...environment, SECKILL_ROLE_CONFIG: JSON.stringify(config) } });
