@@ -1,9 +1,10 @@
-/** Right worlds of a sale with a door: one whose buyers waited for draws, and one whose buyers showed permits. For tests of the judges only. */
+/** Right worlds of a sale with a door: one whose buyers waited for draws, one whose buyers showed permits, and one whose door was shut for a while. For tests of the judges only. */
 import { createHash } from 'node:crypto';
 
 import { expandArrivalPlan, nonceAt, permitAt, requestIdAt } from '../facts/arrival-plan.js';
 import type { Facts } from '../facts/facts.js';
 import type { LotteryDraw } from '../facts/lottery.js';
+import { edited } from './edited-facts.test-support.js';
 import { handWrittenFacts } from './hand-written-facts.test-support.js';
 
 export const LOTTERY = { seed: 7, places: 6 } as const;
@@ -52,5 +53,20 @@ function withPermits(): Facts {
   return { ...facts, run: { ...facts.run, load }, redis: { present: true, value: { ...facts.redis.value, permits } } };
 }
 
+/** A world in which Redis went away after the last unit was taken: who asked meanwhile was refused. */
+function withOutage(): Facts {
+  const facts = handWrittenFacts({ arrivals: 100, stock: 30 });
+  return edited(facts, (draft) => {
+    const startUs = draft.history.columns.intendedUs[0] ?? 0;
+    const [fromUs, toUs] = [startUs + 400_000, startUs + 900_000];
+    draft.run.failClosed = { inFlightBoundMs: 50, breakerOpensWithinMs: 100 };
+    draft.faults.push({
+      id: 'redis-down#1', name: 'redis-down', options: {}, scheduledUs: fromUs, injectedUs: fromUs, healedUs: toUs, prediction: '', proof: 'landed',
+      observed: '', healed: true, healObserved: '', strikes: 1, strikesAsked: 1, hits: [], mayLose: null, outage: { fromUs, toUs },
+    });
+  });
+}
+
+export const SHUT = withOutage();
 export const DRAWN = withLottery();
 export const PERMITTED = withPermits();

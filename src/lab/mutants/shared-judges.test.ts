@@ -4,12 +4,12 @@ import { expect, it } from 'vitest';
 import type { Facts } from '../../facts/facts.js';
 import { LIVES, REFUSED, ROW, TOKEN, WITHDRAWN } from '../../invariants/broken-world.test-support.js';
 import { invariantNamed } from '../../invariants/registry.js';
-import { DRAWN, PERMITTED } from '../../invariants/worlds-at-the-door.test-support.js';
+import { DRAWN, PERMITTED, SHUT } from '../../invariants/worlds-at-the-door.test-support.js';
 import { HISTORY_MUTANTS } from '../../mutants/history/registry.js';
 import { judgeCorrupted } from '../judge-corrupted.js';
 import { SHARED_JUDGES } from './shared-judges.js';
 
-const WORLDS: readonly Facts[] = [TOKEN, ROW, LIVES, REFUSED, WITHDRAWN, DRAWN, PERMITTED];
+const WORLDS: readonly Facts[] = [TOKEN, ROW, LIVES, REFUSED, WITHDRAWN, DRAWN, PERMITTED, SHUT];
 
 it('each of them says violated of some corrupted facts', () => {
   const judges = Object.keys(SHARED_JUDGES).flatMap((name) => invariantNamed(name) ?? []);

@@ -30,7 +30,7 @@ export const reserveAnswerLost = smallRun({
   name: 'reserve-answer-lost',
   claim: 'Redis reserves and its answer is lost: a unit is taken once per request.',
   load: { mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null } },
-  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=5,every=5,times=3'],
+  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=4,every=4,times=5'],
 });
 
 export const sendAnswerLost = smallRun({
