@@ -22,7 +22,7 @@ afterAll(() => {
 
 interface CreateBody {
   readonly Image: string;
-  readonly HostConfig: { readonly PortBindings: Record<string, readonly { HostIp?: string; HostPort?: string }[]>; readonly NetworkMode: string };
+  readonly HostConfig: { readonly PortBindings: Record<string, readonly { HostIp?: string; HostPort?: string }[]>; readonly NetworkMode: string; readonly DnsOptions: readonly string[]; readonly Sysctls: Record<string, string> };
 }
 
 async function created(): Promise<CreateBody> {
@@ -45,6 +45,12 @@ it('ports are published on 127.0.0.1 alone', async () => {
   const { HostConfig } = await created();
   expect(HostConfig.PortBindings).toEqual({ '6379/tcp': [{ HostIp: '127.0.0.1', HostPort: '20001' }] });
   expect(HostConfig.NetworkMode).toBe('net');
+});
+
+it('nobody waits long for a server that is gone, neither for its name nor for its address', async () => {
+  const { HostConfig } = await created();
+  expect(HostConfig.DnsOptions).toEqual(['timeout:1', 'attempts:2']);
+  expect(HostConfig.Sysctls).toEqual({ 'net.ipv4.tcp_syn_retries': '1' });
 });
 
 it.each([undefined, 'mirror.example:5000/hub', 'mirror'])('it runs the very image that was looked at, with the prefix %s too, and pulls nothing', async (prefix) => {
