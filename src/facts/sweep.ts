@@ -22,9 +22,7 @@ export interface SweepStrike {
   /** Only of a cut: over which link, and what of it is lost (`cut-at-step`). */
   readonly link: LinkName | null;
   readonly stream: SweepStream | null;
-  /** Number of the role process that is struck: 2 where the partner came first. */
-  readonly instance: 1 | 2;
-  /** A second process of the role runs beside the victim and has to take over what it holds while it stands still. */
+  /** Two processes of the role run: whoever comes first is the victim, and the other has to take over what it holds while it stands still. */
   readonly hasPartner: boolean;
 }
 

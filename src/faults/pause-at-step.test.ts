@@ -47,7 +47,7 @@ test.each([
 ])('a pause that somebody has to take over %s', async (_, steps, landed) => {
   const [role, partner] = [new FakeRole('relay-1'), new FakeRole('relay-2')];
   partner.steps = { 'relay.after-mark': 5 };
-  const parsed = parseFaultOption('pause-at-step@step=relay.after-claim,s=1,instance=1,partner=works');
+  const parsed = parseFaultOption('pause-at-step@step=relay.after-claim,s=1,partner=works');
   if (!parsed.ok) throw new Error(parsed.problems.join());
   const clock = fakeClock();
   const hand = parsed.fault.begin({ id: 'f#1', targets: fakeTargets([role, partner]), clock });
@@ -59,6 +59,28 @@ test.each([
   await injecting;
   await hand.heal();
   expect(await hand.prove()).toMatchObject({ landed, observed: expect.stringContaining(`others of the role reached ${String(steps)} steps meanwhile`) as unknown });
+});
+
+test('a pause that somebody has to take over: whoever comes first is held, and the other goes on at once', async () => {
+  const [role, partner] = [new FakeRole('relay-1'), new FakeRole('relay-2')];
+  const parsed = parseFaultOption('pause-at-step@step=relay.after-claim,s=1,partner=works');
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  expect(parsed.fault.plans('f#1', ['gateway-1', 'relay-1', 'relay-2'])).toMatchObject([{ instance: 'relay-1', plan: { times: 1 } }, { instance: 'relay-2', plan: { times: 1 } }]);
+  const clock = fakeClock();
+  const hand = parsed.fault.begin({ id: 'f#1', targets: fakeTargets([role, partner]), clock });
+  partner.paused = true;
+  partner.hit('relay.after-claim', 1, 'f#1@relay-2', 10);
+  const injecting = hand.inject(new AbortController().signal);
+  while (clock.nowUs < 1_400_000) await clock.wait(10);
+  role.paused = true;
+  role.hit('relay.after-claim', 1, 'f#1@relay-1', 20);
+  while (clock.nowUs < 1_500_000) await clock.wait(10);
+  expect([role.paused, partner.paused]).toEqual([false, true]);
+  role.steps = { 'relay.after-claim': 1 };
+  await injecting;
+  await hand.heal();
+  expect(await hand.prove()).toMatchObject({ landed: true, strikes: 1, hits: [{ instance: 'relay-2' }] });
+  expect(parseFaultOption('pause-at-step@step=relay.after-claim,partner=works,times=2')).toMatchObject({ ok: false });
 });
 
 test('an end in the middle of a pause wakes the process and proves nothing', async () => {

@@ -11,7 +11,7 @@ import { sweepOutcome, sweepTable } from './sweep-table.js';
 const caseOf = (when: 'first' | 'middle' | 'last', action: 'kill' | 'cut' = 'kill'): SweepCase => ({
   id: `relay.after-send ${action} ${when}`,
   base: 'sweep-sale',
-  strikes: [{ step: 'relay.after-send', action, when, hit: 1, link: null, stream: null, instance: 1, hasPartner: false }],
+  strikes: [{ step: 'relay.after-send', action, when, hit: 1, link: null, stream: null, hasPartner: false }],
 });
 const CASES = [caseOf('first'), caseOf('last'), caseOf('first', 'cut')];
 const HEAD: SweepHead = { schemaVersion: 2, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, codeDigest: null, counts: [], cases: CASES, unreached: [] };

@@ -66,11 +66,11 @@ type Strike = Omit<SweepStrike, 'step' | 'action'>;
 
 /** Every hit at least once, and of cuts every way at least once: hits and ways go round side by side. */
 function strikesOf(action: SweepAction, hits: readonly { when: SweepHit; hit: number }[], cuts: readonly Cut[], isTakenOver: boolean): Strike[] {
-  if (action !== 'cut') return hits.map(({ when, hit }) => ({ when, hit, link: null, stream: null, instance: 1, hasPartner: action === 'pause' && when === 'first' && isTakenOver }));
+  if (action !== 'cut') return hits.map(({ when, hit }) => ({ when, hit, link: null, stream: null, hasPartner: action === 'pause' && when === 'first' && isTakenOver }));
   if (cuts.length === 0) return [];
   return Array.from({ length: Math.max(hits.length, cuts.length) }).flatMap((_, at) => {
     const [hit, cut] = [hits[at % hits.length], cuts[at % cuts.length]];
-    return hit === undefined || cut === undefined ? [] : [{ ...hit, ...cut, instance: 1, hasPartner: false }];
+    return hit === undefined || cut === undefined ? [] : [{ ...hit, ...cut, hasPartner: false }];
   });
 }
 

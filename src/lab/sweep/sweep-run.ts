@@ -7,8 +7,8 @@ import type { SweepBase } from './sweep-bases.js';
 import { PAUSE_MS, TAKE_OVER_MS } from './sweep-bases.js';
 
 export function faultOf(strike: SweepStrike): string {
-  const { step, action, hit, link, stream, instance, hasPartner } = strike;
-  const at = `step=${step},hit=${String(hit)},instance=${String(instance)}`;
+  const { step, action, hit, link, stream, hasPartner } = strike;
+  const at = `step=${step},hit=${String(hit)}${hasPartner ? '' : ',instance=1'}`;
   switch (action) {
     case 'kill':
       return `kill-role@${at}`;
@@ -42,14 +42,12 @@ export function sweepPlan(base: SweepBase, strikes: readonly SweepStrike[], { se
 const SURE_SHARE = 2 / 3;
 
 /**
- * The same strikes where a run that goes about as the failed attempt must come by: at an earlier hit, or, where the partner took the work before the victim had
- * any, at the partner. What is lost, and that somebody takes over, stays.
+ * The same strikes where a run that goes about as the failed attempt must come by: at an earlier hit. What is lost, and that somebody takes over, stays.
  */
 export function nearerStrikes(each: SweepCase, reached: Readonly<Partial<Record<StepName, number>>>): SweepStrike[] {
   return each.strikes.map((strike) => {
-    const hits = reached[strike.step] ?? 0;
-    if (strike.hasPartner && hits === 0) return { ...strike, instance: strike.instance === 1 ? 2 : 1 };
-    return { ...strike, hit: Math.max(1, Math.min(strike.hit, Math.floor((hits === 0 ? strike.hit : hits) * SURE_SHARE))) };
+    const hits = reached[strike.step] ?? strike.hit;
+    return { ...strike, hit: Math.max(1, Math.min(strike.hit, Math.floor(hits * SURE_SHARE))) };
   });
 }
 
