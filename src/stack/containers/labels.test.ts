@@ -1,6 +1,10 @@
 // Whose a container is, and whether he lives: the rule by which a sweep may take it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
 import { expect, it } from 'vitest';
 
+import { readProcess } from '../local/process-table.js';
 import { ownerMark, ownerState } from './labels.js';
 
 const mark = ownerMark(process.pid);
@@ -20,6 +24,18 @@ it.each([
   ['another container of this machine', { ...mark, pidSpace: 'pid:[1]' }, () => null, 'elsewhere'],
 ])('%s', (_, label, startTicksOf, wanted) => {
   expect(ownerState(JSON.stringify(label), place, startTicksOf)).toBe(wanted);
+});
+
+it('is dead when it was killed, also before anybody has waited for it', async () => {
+  // A shell that becomes another program does not wait for what it has started.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+  const label = JSON.stringify(ownerMark(pid));
+  expect(ownerState(label)).toBe('alive');
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => readProcess(pid)?.state).toBe('Z');
+  expect(ownerState(label)).toBe('dead');
+  parent.kill('SIGKILL');
 });
 
 it('leaves alone what it cannot read', () => {

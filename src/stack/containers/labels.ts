@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-import { readProcess } from '../local/process-table.js';
+import { isAlive, readProcess } from '../local/process-table.js';
 
 export const STACK_LABEL = 'seckill-lab.stack';
 export const OWNER_LABEL = 'seckill-lab.owner';
@@ -44,13 +44,19 @@ export function stackLabels(stackId: string, owner: OwnerMark): Labels {
 export type OwnerState = 'alive' | 'dead' | 'elsewhere';
 
 /** elsewhere: of another machine or another container, where nobody here can look. A label that cannot be read is elsewhere too. */
-export function ownerState(label: string | undefined, place = thisPlace(), startTicksOf = (pid: number): string | null => readProcess(pid)?.startTicks ?? null): OwnerState {
+export function ownerState(label: string | undefined, place = thisPlace(), startTicksOf = startTicksOfLiving): OwnerState {
   const mark = readMark(label);
   if (mark === null) return 'elsewhere';
   if (mark.host !== place.host) return 'elsewhere';
   if (mark.boot !== place.boot) return 'dead';
   if (mark.pidSpace !== place.pidSpace) return 'elsewhere';
   return startTicksOf(mark.pid) === mark.startTicks ? 'alive' : 'dead';
+}
+
+/** null: it is gone. One that was killed and is not yet waited for has a number still, and answers for nothing; where nobody waits for orphans it stays so. */
+function startTicksOfLiving(pid: number): string | null {
+  const entry = readProcess(pid);
+  return entry !== null && isAlive(entry) ? entry.startTicks : null;
 }
 
 /** Anybody can write a label. */
