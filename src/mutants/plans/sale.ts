@@ -32,14 +32,14 @@ export const crowdedRow = smallRun({
 });
 
 /**
- * Four users who press again and again: every eight messages in a row hold each of them twice. Only a user's first orders can meet, so PostgreSQL answers late: without
- * that two of them met in six runs of ten.
+ * Two users who press again and again: of any three messages that are worked on at once two are of one user. Only a user's first orders can meet, so PostgreSQL answers
+ * late: with four users two of them met in six runs of ten, and with a late PostgreSQL in eight.
  */
 export const fewUsers = smallRun({
   name: 'few-users',
-  claim: 'Four users with twenty-five requests each get one unit each.',
+  claim: 'Two users with fifty requests each get one unit each.',
   strategies: { consumer: 'single', allocator: 'token' },
-  load: { ratePerSecond: 100, durationMs: 1_000, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 4 } },
+  load: { ratePerSecond: 100, durationMs: 1_000, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 2 } },
   stock: 300,
   faults: ['link-toxic@link=consumer-postgres,type=latency,latency=30,t=0s,s=2'],
 });
