@@ -26,12 +26,11 @@ export const relayDies = smallRun({
   faults: ['kill-role@step=relay.after-claim,hit=2,every=2,times=2'],
 });
 
-/** Every answer is lost for a while: a single call can be lost with a connection that something else has just closed, and is then carried out once. */
 export const reserveAnswerLost = smallRun({
   name: 'reserve-answer-lost',
   claim: 'Redis reserves and its answer is lost: a unit is taken once per request.',
   load: { mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: null } },
-  faults: ['link-toxic@link=gateway-redis,type=limit_data,bytes=0,t=300ms,s=400ms', 'link-toxic@link=gateway-redis,type=limit_data,bytes=0,t=1s,s=400ms'],
+  faults: ['cut-at-step@step=gateway.before-reserve,link=gateway-redis,stream=downstream,hit=5,every=5,times=3'],
 });
 
 export const sendAnswerLost = smallRun({
