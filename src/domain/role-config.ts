@@ -53,6 +53,11 @@ export interface RoleTuning {
   readonly answerWithinMs: number | null;
   /** Priority of a thread of its own for the gateway's producer, 0 to 19; null: it shares the thread of the requests. */
   readonly producerThreadNice: number | null;
+  /**
+   * How long that thread lets messages collect before it begins with them. With an answer that does not wait for the broker, the hand-off can make room for those who have
+   * none yet: a sale is over in a moment.
+   */
+  readonly producerLingerMs: number;
   /** Deadline of one Redis call of the gateway. */
   readonly reserveTimeoutMs: number;
   readonly consumerSessionTimeoutMs: number;
@@ -110,6 +115,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   sendBudgetMs: 200,
   answerWithinMs: null,
   producerThreadNice: null,
+  producerLingerMs: 0,
   reserveTimeoutMs: 500,
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,

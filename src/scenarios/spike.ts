@@ -21,6 +21,7 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
     producerThreadNice: 15,
+    producerLingerMs: 250,
     sendBudgetMs: 3_000,
     resendAfterMs: 6_000,
   },

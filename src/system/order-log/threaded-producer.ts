@@ -13,6 +13,8 @@ import type { ProducerOptions } from './steady-producer.js';
 export interface ThreadSettings extends Omit<ProducerOptions, 'log'> {
   readonly sendBudgetMs: number;
   readonly nice: number;
+  /** Messages are handed to the thread this long after the first of them; 0: at the end of its turn of the event loop. */
+  readonly lingerMs: number;
 }
 
 /** What goes to the thread. The ids of a batch are `first`, `first + 1`, … */
@@ -46,6 +48,7 @@ interface Entry {
 class ThreadedProducer implements LogProducer {
   readonly #thread: ProducerThread;
   readonly #budgetMs: number;
+  readonly #lingerMs: number;
   readonly #log: RoleSurroundings['log'];
   /** From id `#oldest` on, in the order of their deadlines: the budget is one constant. */
   #entries: Entry[] = [];
@@ -58,9 +61,10 @@ class ThreadedProducer implements LogProducer {
   #asked = 0;
   #ended: string | null = null;
 
-  constructor(thread: ProducerThread, budgetMs: number, log: RoleSurroundings['log']) {
+  constructor(thread: ProducerThread, { sendBudgetMs, lingerMs }: Pick<ThreadSettings, 'sendBudgetMs' | 'lingerMs'>, log: RoleSurroundings['log']) {
     this.#thread = thread;
-    this.#budgetMs = budgetMs;
+    this.#budgetMs = sendBudgetMs;
+    this.#lingerMs = lingerMs;
     this.#log = log;
     thread.on('message', (line) => { this.#heard(line); });
     thread.on('error', (error) => {
@@ -74,7 +78,7 @@ class ThreadedProducer implements LogProducer {
   send(topic: string, message: LogMessage): Promise<SendResult> {
     if (this.#ended !== null) return Promise.resolve({ outcome: 'surely-not-sent', reason: this.#ended });
     return new Promise((resolve) => {
-      if (this.#messages.length === 0) setImmediate(() => { this.#flush(); });
+      if (this.#messages.length === 0) this.#flushLater();
       this.#topics.push(topic);
       this.#messages.push(message);
       this.#entries.push({ deadlineMs: performance.now() + this.#budgetMs, resolve });
@@ -110,6 +114,12 @@ class ThreadedProducer implements LogProducer {
       this.#asks.set(ask, settle);
       this.#thread.postMessage({ kind, ask });
     });
+  }
+
+  #flushLater(): void {
+    const flush = (): void => { this.#flush(); };
+    if (this.#lingerMs === 0) setImmediate(flush);
+    else setTimeout(flush, this.#lingerMs);
   }
 
   #flush(): void {
@@ -169,5 +179,5 @@ function startThread(settings: ThreadSettings): ProducerThread {
 
 /** `start`: for tests. */
 export function createThreadedProducer(settings: ThreadSettings, log: RoleSurroundings['log'], start: (settings: ThreadSettings) => ProducerThread = startThread): LogProducer {
-  return new ThreadedProducer(start(settings), settings.sendBudgetMs, log);
+  return new ThreadedProducer(start(settings), settings, log);
 }
