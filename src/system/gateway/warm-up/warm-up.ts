@@ -14,6 +14,7 @@ import type { RoleSurroundings } from '../../role.js';
 import { openConnection } from '../../stock/redis-connection.js';
 import { connectStock } from '../../stock/redis-stock.js';
 import type { GatewayCore, GatewayDependencies } from '../start-gateway.js';
+import { collectGarbage } from './collect-garbage.js';
 import { memoryProducer } from './memory-thread.js';
 import { openMemoryRedis } from './memory-redis.js';
 import { postBatches } from './post-batches.js';
@@ -94,4 +95,5 @@ export async function warmUpGateway(config: RoleConfig, around: RoleSurroundings
     const confirmsAfterMs = answerWithinMs !== null && index % 2 === 1 ? answerWithinMs + 20 : 0;
     await runOne(config, { ...around, observer }, Math.ceil(requests / OBSERVERS.length), confirmsAfterMs, make);
   }
+  collectGarbage();
 }
