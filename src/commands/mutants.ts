@@ -7,7 +7,8 @@
 import { ExitCode } from '../exit-codes.js';
 import type { MatrixRun } from '../facts/kill-matrix.js';
 import { openWarmStack } from '../lab/cases/warm-stack.js';
-import { codeDigest, gitState } from '../lab/provenance.js';
+import { packageRoot } from '../lab/package-root.js';
+import { gitState } from '../lab/provenance.js';
 import { killMatrix } from '../lab/mutants/kill-matrix.js';
 import { parseMutantOptions, type MutantOptions } from '../lab/mutants/mutant-options.js';
 import { isDone, matrixTasks, runMatrix, showsSomething, type MatrixTask } from '../lab/mutants/run-mutants.js';
@@ -16,6 +17,7 @@ import type { Mutant } from '../mutants/mutant.js';
 import { MUTANTS, REDUCED_MUTANTS } from '../mutants/registry.js';
 import { createMatrixFolder, openMatrixFolder, type MatrixFolderOnDisk, type MatrixPlan } from '../report/matrix-folder.js';
 import { matrixInMarkdown } from '../report/matrix-markdown.js';
+import { codeDigest } from '../stack/images/code-digest.js';
 import { brokenOff } from './broken-off.js';
 import type { CommandIo } from './command-io.js';
 import { listenForAbort } from './listen-for-abort.js';
@@ -55,7 +57,7 @@ async function begin(raw: Readonly<Record<string, unknown>>): Promise<Begun> {
 }
 
 function planOf({ seed, repeats, cleanSeeds, reduced }: MutantOptions, mutants: readonly Mutant[], startedAt: string): MatrixPlan {
-  return { startedAt, gitSha: gitState().sha, codeDigest: codeDigest(), seed, repeats, cleanSeeds, reduced, mutants: mutants.map(({ name }) => name) };
+  return { startedAt, gitSha: gitState().sha, codeDigest: codeDigest(packageRoot()), seed, repeats, cleanSeeds, reduced, mutants: mutants.map(({ name }) => name) };
 }
 
 function lineOf(run: MatrixRun): string {

