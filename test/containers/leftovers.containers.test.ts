@@ -47,6 +47,15 @@ it.each(['stack', 'system', 'probe', 'storm', 'settle', 'harvest'])('Ctrl-C in t
   expect(await volumes()).toEqual(before);
 });
 
+it('Ctrl-C while a fault is in heals, exits 105 and leaves nothing, with roles in containers too', async () => {
+  const started = startLab(run('--duration', '20s', '--roles', 'containers', '--fault', 'pg-outage@t=1s,s=15,mode=freeze'));
+  await started.says(/pg-outage#1 armed/);
+  started.child.kill('SIGINT');
+  const { code, stderr } = await started.done;
+  expect([code, /pg-outage#1 healed/.test(stderr)]).toEqual([105, true]);
+  expect(await leftOnEngine(2_000)).toEqual([]);
+});
+
 it('a lab that is killed leaves nothing, by its reaper', async () => {
   const started = startLab(run());
   await started.says(/\bstorm …/);
