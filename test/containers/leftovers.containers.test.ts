@@ -52,7 +52,7 @@ it('Ctrl-C while a fault is in heals, exits 105 and leaves nothing, with roles i
   await started.says(/pg-outage#1 armed/);
   started.child.kill('SIGINT');
   const { code, stderr } = await started.done;
-  expect([code, /pg-outage#1 healed/.test(stderr)]).toEqual([105, true]);
+  expect([code, stderr.includes('pg-outage#1 healed')]).toEqual([105, true]);
   expect(await leftOnEngine(2_000)).toEqual([]);
 });
 
