@@ -5,7 +5,8 @@ import { getPriority } from 'node:os';
 
 import { afterEach, expect, test } from 'vitest';
 
-import { setNice } from './priorities.js';
+import { SERVER_NAMES } from '../facts/stack-description.js';
+import { giveWay, setNice } from './priorities.js';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -35,4 +36,13 @@ test.skipIf(!existsSync('/proc/self/autogroup'))('of a session of its own, and n
   expect(setNice(alone, 9)).toBe(true);
   expect(group(alone)).toMatch(/ nice 9$/);
   expect(group('self')).toBe(before);
+});
+
+test('who keeps his priority is named: a server without a process here, and none of those that were moved', () => {
+  const pid = sleeper(true);
+  const servers = Object.fromEntries(SERVER_NAMES.map((name) => [name, { pid: name === 'postgres' ? pid : null }]));
+  const stack = { description: { servers }, isShared: false } as unknown as Parameters<typeof giveWay>[1];
+  const unmoved = giveWay({ scenario: { priorities: { postgres: 5, kafka: 5, relay: 5 } } as unknown as Parameters<typeof giveWay>[0]['scenario'] }, stack, [{ instance: 'relay-1', pid: () => pid }], { push: () => undefined } as unknown as Parameters<typeof giveWay>[3]);
+  expect(unmoved).toEqual(['kafka']);
+  expect(getPriority(pid)).toBe(5);
 });

@@ -9,7 +9,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-import { roleOfInstance } from '../domain/roles.js';
+import { roleOfInstance, type RoleInstance } from '../domain/roles.js';
 import { SERVER_NAMES, type ServerName } from '../facts/stack-description.js';
 import type { RoleTarget } from '../facts/targets.js';
 import type { UsableStack } from './bring-up-stack.js';
@@ -65,18 +65,20 @@ export function setNice(pid: number, nice: number): boolean {
   return [pid, ...descendantsOf(pid)].map((each) => [setForThreads(each, nice), setForGroup(each, nice)].every(Boolean)).every(Boolean);
 }
 
-/** Gives the processes of the run the priorities that its scenario asks for; tells of the servers that have no process here and keep theirs. In a stack that lives on they are taken back at the end, as far as this user may. */
-export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>, stack: Pick<UsableStack, 'description' | 'isShared'>, roles: readonly Pick<RoleTarget, 'instance' | 'pid'>[], teardown: Teardown): readonly ServerName[] {
+/** Gives the processes of the run the priorities that its scenario asks for; tells who keeps his own, at least in part: servers that have no process here, and whatever the kernel does not let this user change. In a stack that lives on they are taken back at the end, as far as this user may. */
+export function giveWay({ scenario: { priorities } }: Pick<RunPlan, 'scenario'>, stack: Pick<UsableStack, 'description' | 'isShared'>, roles: readonly Pick<RoleTarget, 'instance' | 'pid'>[], teardown: Teardown): readonly (ServerName | RoleInstance)[] {
   if (priorities === undefined) return [];
+  const unmoved: (ServerName | RoleInstance)[] = [];
   for (const name of SERVER_NAMES) {
     const [nice, pid] = [priorities[name], stack.description.servers[name].pid];
-    if (nice === undefined || pid === null) continue;
-    setNice(pid, nice);
+    if (nice === undefined) continue;
+    if (pid === null || !setNice(pid, nice)) unmoved.push(name);
+    if (pid === null) continue;
     if (stack.isShared) teardown.push(`priority of ${name}`, () => Promise.resolve(void setNice(pid, 0)));
   }
   for (const role of roles) {
     const [nice, pid] = [priorities[roleOfInstance(role.instance)], role.pid()];
-    if (nice !== undefined && pid !== null) setNice(pid, nice);
+    if (nice !== undefined && pid !== null && !setNice(pid, nice)) unmoved.push(role.instance);
   }
-  return SERVER_NAMES.filter((name) => priorities[name] !== undefined && stack.description.servers[name].pid === null);
+  return unmoved;
 }

@@ -69,8 +69,7 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await store.saveManifest({ ...manifest, stack: manifestStack(stack.description, home.shown) });
       await orAborted(signal, prepareSystem(plan, stack.description));
       // Before the roles connect, so that what PostgreSQL forks for them inherits it.
-      const unmoved = giveWay(plan, stack, [], teardown);
-      if (unmoved.length > 0) emit({ kind: 'note', text: `${unmoved.join(', ')} run in containers and keep their priority, though this scenario asks for another`, atUs: monoUs() });
+      giveWay(plan, stack, [], teardown);
       return startRoles(plan, stack, { store, emit, abort, teardown, place: home.placeOn(stack) });
     });
 
@@ -78,7 +77,8 @@ export async function runExperiment(plan: RunPlan, around: RunSurroundings): Pro
       await orAborted(signal, system.untilReady());
       return orAborted(signal, startLoad(plan, system.configs, stack, store.directory, teardown));
     });
-    giveWay(plan, stack, system.supervisor.all(), teardown);
+    const unmoved = giveWay(plan, stack, system.supervisor.all(), teardown);
+    if (unmoved.length > 0) emit({ kind: 'note', text: `${unmoved.join(', ')} keep their priority, at least in part, though this scenario asks for another: they run in containers, or this user may not change it`, atUs: monoUs() });
     const watcher = await watchProgress(plan, stack, load, emit, teardown);
 
     const storm = await stage('storm', async () => {

@@ -26,7 +26,7 @@ const config: RoleConfig = {
   tuning: DEFAULT_TUNING,
 };
 const forAnEdge: RoleConfig = {
-  ...config, tuning: { ...DEFAULT_TUNING, answerWithinMs: 30, funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': true, line: true } } },
+  ...config, tuning: { ...DEFAULT_TUNING, answerWithinMs: 500, funnel: { ...DEFAULT_FUNNEL, layers: { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': true, line: true } } },
 };
 
 /** What its gateways have answered, by code. */

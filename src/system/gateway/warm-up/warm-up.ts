@@ -13,6 +13,7 @@ import { createRoleMetrics } from '../../role-metrics.js';
 import type { RoleSurroundings } from '../../role.js';
 import { openConnection } from '../../stock/redis-connection.js';
 import { connectStock } from '../../stock/redis-stock.js';
+import type { GatewayServer } from '../server.js';
 import type { GatewayCore, GatewayDependencies } from '../start-gateway.js';
 import { collectGarbage } from './collect-garbage.js';
 import { memoryProducer } from './memory-thread.js';
@@ -73,17 +74,23 @@ async function runOne(config: RoleConfig, surroundings: RoleSurroundings, reques
     metrics, view: stock.view, book: stock.book,
   };
   const core = make.core(dependencies, surroundings);
-  if (isForEdge) {
-    const server = await make.serve(core, dependencies, surroundings);
-    await postBatches(server.address, { activityId, skuId }, batchesOf(requests));
-    redis.sellOut();
-    await postBatches(server.address, { activityId, skuId }, batchesOf(requests));
-    await server.stop(0);
-  } else {
-    await submitOneByOne(core, config, requests);
+  try {
+    if (isForEdge) await postToEdge(await make.serve(core, dependencies, surroundings), { activityId, skuId }, requests, redis);
+    else await submitOneByOne(core, config, requests);
+  } finally {
+    await core.close();
+    redis.close();
   }
-  await core.close();
-  redis.close();
+}
+
+async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBatches>[1], requests: number, redis: { sellOut(): void }): Promise<void> {
+  try {
+    await postBatches(server.address, sale, batchesOf(requests));
+    redis.sellOut();
+    await postBatches(server.address, sale, batchesOf(requests));
+  } finally {
+    await server.stop(0);
+  }
 }
 
 /** Runs about `requests` reservations to a win, and for an edge as many to a refusal; 0 does nothing. */
