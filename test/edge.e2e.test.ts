@@ -23,7 +23,7 @@ const reports = freshFolder('edge');
 async function green(...args: string[]): Promise<RunVerdict> {
   const finished = await lab('run', ...args, '--json', '--report-dir', reports);
   const verdict = verdictOf(finished);
-  expect({ holds: finished.code === 0 || finished.code === 99, headline: verdict.headline }).toMatchObject({ holds: true });
+  expect(finished.code === 0 || finished.code === 99, verdict.headline).toBe(true);
   return verdict;
 }
 
@@ -33,14 +33,18 @@ it('hot-sku holds over an edge: every kind of request in batches', async () => {
   expect(Object.keys(verdict.figures.refusedByCode)).toEqual(expect.arrayContaining(['INVALID', 'IDEMPOTENCY_CONFLICT', 'USER_HAS_ONE']));
 });
 
-/** Before and after the reserve call, which decides a batch; after the hand-off and before the answer, which are of one request in a batch. */
-const CRASH_POINTS = ['gateway.before-reserve', 'gateway.after-reserve', 'gateway.after-send', 'gateway.before-reply'];
+/**
+ * Before and after the reserve call, which decides a batch; after the hand-off and before the answer, which are of one request in a batch. Each with how often a
+ * process that lives on comes there before it dies: a gateway sees some hundred batches and a thousand requests a second, and what is reached first ends the life
+ * that counts. Asked for after as many batches as requests, the two points of a batch wait for the others to be done, and for eight seconds' batches to be small.
+ */
+const CRASH_POINTS = [['gateway.before-reserve', 20], ['gateway.after-reserve', 20], ['gateway.after-send', 200], ['gateway.before-reply', 200]] as const;
 
 it.each(['json', 'binary'])('each of two gateways dies at every point of a batch, written in %s: nothing is lost', async (form) => {
   const plan = join(reports, `crash-${form}.yaml`);
   writeFileSync(plan, JSON.stringify({
     schemaVersion: 1, scenario: 'kill-after-lua', options: { transport: 'edge', edgeForm: form, rate: 2_000, duration: '8s' },
-    faults: CRASH_POINTS.map((step) => `kill-role@step=${step},hit=200,every=200,times=2`),
+    faults: CRASH_POINTS.map(([step, hit]) => `kill-role@step=${step},hit=${hit},every=${hit},times=2`),
   }));
   const verdict = await green('--plan', plan);
   expect(verdict.faults.map(({ name, proof, strikes, healed }) => ({ name, proof, strikes, healed }))).toEqual(CRASH_POINTS.map(() => ({ name: 'kill-role', proof: 'landed', strikes: 2, healed: true })));
