@@ -10,7 +10,7 @@ SELECT o.order_id, o.order_no, o.request_id, o.reservation_id, o.message_id, o.a
   FROM unnest($1::bigint[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::bigint[], $7::bigint[], $8::bigint[], $9::boolean[],
               $10::bigint[], $11::text[])
        AS o (order_id, order_no, request_id, reservation_id, message_id, activity_id, sku_id, user_id, rebuy, unit_price, currency)
- CROSS JOIN (SELECT pg_sleep(0.3) IS NULL AS never) AS trip
+ CROSS JOIN (SELECT pg_sleep(0.5) IS NULL AS never) AS trip
  WHERE NOT EXISTS (SELECT 1 FROM orders AS mine
                     WHERE mine.activity_id = o.activity_id AND mine.sku_id = o.sku_id AND mine.user_id = o.user_id)
 ON CONFLICT DO NOTHING

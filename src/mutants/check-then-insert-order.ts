@@ -4,7 +4,7 @@
  */
 import type { Mutant } from './mutant.js';
 import { forgetfulReserveScript } from './no-unique-key.js';
-import { fewUsers } from './plans/sale.js';
+import { oneUserTwoConsumers } from './plans/sale.js';
 import { wrongStatement } from './wrong-source.js';
 
 export const checkThenInsertOrder: Mutant = {
@@ -12,7 +12,7 @@ export const checkThenInsertOrder: Mutant = {
   description: 'The consumer looks for an order of the user and then inserts one, without a unique key.',
   warnedBy: '001 §10.1 and §16 error 1',
   caughtBy: 'one-order-per-user',
-  showsUnder: fewUsers,
+  showsUnder: oneUserTwoConsumers,
   sql: ['ALTER TABLE orders DROP CONSTRAINT uq_orders_user_sku'],
   overrides(config) {
     if (config.role === 'gateway') return { scripts: { reserve_batch: forgetfulReserveScript() } };

@@ -3,10 +3,10 @@ import type { Scenario } from '../../scenarios/scenario.js';
 import { commitAnswerLost, consumerDies, consumerDiesLate, gatewayDies, relayDies, reserveAnswerLost, sendAnswerLost, sendLost } from './cuts.js';
 import { moneyGoesBack, poisonInSmall, repeatedReleases, secondChances, shortLives } from './lives.js';
 import { acknowledgementsLost, brokerAway, counterOff, failoverSmall, failoverUnnoticed, redisAway, redisBlinks } from './outages.js';
-import { batchedRow, crowdedRow, crowdedToken, fewUsers, oneUserBurst, permitsShown, plainSale, retentionAtWork, slowRedis } from './sale.js';
+import { batchedRow, crowdedRow, crowdedToken, oneUserTwoConsumers, oneUserBurst, permitsShown, plainSale, retentionAtWork, slowRedis } from './sale.js';
 
 export const MUTANT_PLANS: readonly Scenario[] = [
-  plainSale, oneUserBurst, crowdedToken, crowdedRow, fewUsers, slowRedis, retentionAtWork, gatewayDies, consumerDies, consumerDiesLate, relayDies, reserveAnswerLost,
+  plainSale, oneUserBurst, crowdedToken, crowdedRow, oneUserTwoConsumers, slowRedis, retentionAtWork, gatewayDies, consumerDies, consumerDiesLate, relayDies, reserveAnswerLost,
   sendAnswerLost, sendLost, commitAnswerLost, shortLives, repeatedReleases, secondChances, redisBlinks, redisAway, brokerAway, acknowledgementsLost, counterOff, failoverSmall, failoverUnnoticed,
   batchedRow, permitsShown, moneyGoesBack, poisonInSmall,
 ];

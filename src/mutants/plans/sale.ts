@@ -31,12 +31,16 @@ export const crowdedRow = smallRun({
   stock: 150,
 });
 
-/** Two users who press again and again: of any three messages that are worked on at once two are of one user. Only a user's first orders can meet; with four users they did in six runs of ten. */
-export const fewUsers = smallRun({
-  name: 'few-users',
-  claim: 'Two users with twenty requests each get one unit each.',
+/**
+ * One user who presses again and again, and two consumers. A consumer asks the broker again when it has done what it was given, and the first message comes
+ * alone: with one consumer the user had his order before a second message was looked at, in one run of ten.
+ */
+export const oneUserTwoConsumers = smallRun({
+  name: 'one-user-two-consumers',
+  claim: 'A user with twenty requests, worked on by two consumers, gets one unit.',
   strategies: { consumer: 'single', allocator: 'token' },
-  load: { ratePerSecond: 40, durationMs: 1_000, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 2 } },
+  roles: { ...USUAL_ROLES, consumer: 2 },
+  load: { ratePerSecond: 40, durationMs: 500, mix: { repeatShare: 0, sameUserShare: 0, conflictShare: 0, malformedShare: 0, distinctUsers: 1 } },
   stock: 300,
 });
 
