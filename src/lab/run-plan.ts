@@ -57,8 +57,8 @@ function freshNamespace(nowMs: number): Namespace {
   return namespaceOf(`r${nowMs.toString(36)}${(process.pid % 1_296).toString(36)}${(plansMade % 1_296).toString(36)}`);
 }
 
-/** An edge needs few, since each carries hundreds of customers. */
-const EDGE_CONNECTIONS_MAX = 256;
+/** A second's worth of batches, one a beat of the clock: an arrival that waits for a free connection is late, whoever made it wait (facts/load-honesty.ts). */
+const EDGE_CONNECTIONS_MAX = 1_024;
 
 function connectionsFor(transport: LoadSpec['transport'], atLeast: number, ratePerSecond: number): number {
   if (transport === 'edge') return Math.min(atLeast, EDGE_CONNECTIONS_MAX);

@@ -10,7 +10,7 @@ const SPIKE_LATENESS_MS = 25;
 /** 10,000 units, a tenth of the arrivals repeat an earlier request id, and an edge in front that carries many customers per connection. */
 export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
   stock: 10_000,
-  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', connections: 128, pollIntervalMs: 2_000, latenessBoundMs: SPIKE_LATENESS_MS },
+  load: { ...USUAL_CLIENTS, ratePerSecond: 300_000, durationMs: 10_000, transport: 'edge', edgeForm: 'json', pollIntervalMs: 2_000, latenessBoundMs: SPIKE_LATENESS_MS },
   roles: USUAL_ROLES,
   tuning: {
     funnel: funnelWith(['sold-out-mark', 'line'], { soldOutMarkMs: 500 }),
