@@ -4,8 +4,10 @@ import { connect } from 'node:net';
 import { batchPath } from '../../../domain/batch-contract.js';
 import type { SkuKey } from '../../../domain/ids.js';
 import type { HostPort } from '../../../domain/role-config.js';
+import { writerInTwo } from './writer-in-two.js';
 
-const CONNECTIONS = 16;
+/** Enough for more batches at once than the line in front of Redis takes. */
+const CONNECTIONS = 32;
 const CONTENT_LENGTH = /content-length: *([0-9]+)/i;
 
 function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, items: string): string {
@@ -16,11 +18,12 @@ function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, item
 function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...address, noDelay: true });
+    const write = writerInTwo(socket);
     let answer = '';
     function send(): void {
       const items = nextItems();
       if (items !== null) {
-        socket.write(batchText(address, sku, items), 'latin1');
+        write(batchText(address, sku, items));
         return;
       }
       socket.destroy();

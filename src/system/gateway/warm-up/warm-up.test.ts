@@ -6,12 +6,15 @@ import { DEFAULT_FUNNEL } from '../../../domain/funnel.js';
 import { namespaceOf } from '../../../domain/namespace.js';
 import { DEFAULT_TUNING, type RoleConfig } from '../../../domain/role-config.js';
 import type { RoleSurroundings } from '../../role.js';
+import { connectStock } from '../../stock/redis-stock.js';
+import type { ReserveRequest } from '../../stock/stock-port.js';
 import type { GatewayAnswer } from '../answers.js';
 import { answerRecorder } from '../gateway-metrics.js';
 import { startGatewayServer } from '../server.js';
 import { createGatewayCore } from '../start-gateway.js';
-import { readCommands } from './memory-redis.js';
+import { openMemoryRedis, readCommands } from './memory-redis.js';
 import { warmUpGateway } from './warm-up.js';
+import { writerInTwo } from './writer-in-two.js';
 
 const nowhere = { host: '127.0.0.1', port: 1 };
 const config: RoleConfig = {
@@ -56,16 +59,41 @@ it('wins, announces no step and writes no log', async () => {
   expect(heard).toEqual([]);
 });
 
-it('for an edge: wins early and late, and is refused from memory', async () => {
+it('for an edge: wins early and late, hears repeats, and is refused by the line and from memory', async () => {
   const { codes, heard } = await warmedUp(forAnEdge, 5 * 1_024);
-  expect([...codes.keys()].sort()).toEqual(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'TEMP_SOLD_OUT']);
+  expect([...codes.keys()].sort()).toEqual(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'QUEUE_FULL', 'TEMP_SOLD_OUT']);
   expect([...codes.values()].reduce((sum, count) => sum + count)).toBe(2 * 5 * 1_024);
-  expect(codes.get('TEMP_SOLD_OUT')).toBe(5 * 1_024);
+  // Every unit is sold, and some buyers ask again.
+  expect((codes.get('QUEUED') ?? 0) + (codes.get('QUEUED_PENDING_MESSAGE') ?? 0)).toBeGreaterThan(5 * 1_024);
   expect(heard).toEqual([]);
 });
 
 it('0 requests: nothing at all', async () => {
   expect([...(await warmedUp(config, 0)).codes]).toEqual([]);
+});
+
+it('the Redis in memory sells its units, and knows a buyer again', async () => {
+  const redis = await openMemoryRedis(2, 0);
+  const stock = connectStock(redis.address, config.namespace, { soldOutMarkMs: 500 });
+  await stock.whenConnected(5_000);
+  const request = (id: string): ReserveRequest => ({ requestId: id, userId: '7', payloadHash: '00ff00ff', reservationId: `r${id}`, messageId: `m${id}`, reservedAtMs: 1, expiresAtMs: 2 });
+  const reply = await stock.reserve({ activityId: '1', skuId: '2' }, ['a', 'b', 'a', 'c'].map(request));
+  await stock.close();
+  redis.close();
+  const decisions = reply.outcome === 'done' ? reply.decisions : [];
+  expect(decisions.map(({ code, stockLeft }) => [code, stockLeft])).toEqual([['RESERVED', 1], ['RESERVED', 0], ['REPEATED', 0], ['SOLD_OUT', 0]]);
+  expect([decisions[2]?.record?.reservationId, decisions[3]?.soldOut?.acceptedCount]).toEqual(['ra', 2]);
+});
+
+it('what is written in two pieces comes in order', async () => {
+  const written: string[] = [];
+  const write = writerInTwo({ write: (text: string) => written.push(text) > 0 });
+  write('abcd');
+  write('e');
+  await new Promise(setImmediate);
+  write('fg');
+  await new Promise(setImmediate);
+  expect(written).toEqual(['ab', 'cde', 'f', 'g']);
 });
 
 it('the commands of a connection are told apart, however they are cut', () => {

@@ -24,6 +24,7 @@ import { postBatches } from './post-batches.js';
 const AT_ONCE = 64;
 /** Items of a batch: an edge's usual beat. */
 const BATCH_ITEMS = 256;
+const REPEATS_EVERY = 10;
 const CONNECTED_WITHIN_MS = 2_000;
 
 /** What the warm-up is given to make gateways of. */
@@ -38,9 +39,13 @@ const OBSERVERS: readonly StepObserver[] = [silentStepObserver, ...['first', 'se
 
 let lastId = 0;
 
+function idsOf(id: number): { readonly requestId: string; readonly userId: string } {
+  return { requestId: `warm-${String(id)}`, userId: String(id) };
+}
+
 function nextIds(): { readonly requestId: string; readonly userId: string } {
   lastId += 1;
-  return { requestId: `warm-${String(lastId)}`, userId: String(lastId) };
+  return idsOf(lastId);
 }
 
 async function submitOneByOne({ submit }: GatewayCore, { activityId, skuIds: [skuId = ''] }: RoleConfig, requests: number): Promise<void> {
@@ -49,20 +54,25 @@ async function submitOneByOne({ submit }: GatewayCore, { activityId, skuIds: [sk
   }
 }
 
+/** As an edge's beat brings them: every tenth repeats one of those before it. */
 function batchesOf(requests: number): () => string | null {
+  const first = lastId + 1;
   let left = Math.ceil(requests / BATCH_ITEMS);
   return () => {
     if (left === 0) return null;
     left -= 1;
-    return JSON.stringify(Array.from({ length: BATCH_ITEMS }, () => ({ ...nextIds(), quantity: 1 })));
+    return JSON.stringify(Array.from({ length: BATCH_ITEMS }, (_, index) => {
+      const ids = index % REPEATS_EVERY === REPEATS_EVERY - 1 ? idsOf(first + ((index * left) % (lastId + 1 - first))) : nextIds();
+      return { ...ids, quantity: 1 };
+    }));
   };
 }
 
-/** One gateway that lives for `requests` wins and, for an edge, as many refusals. */
+/** One gateway that lives for `requests` wins; for an edge a sale of so many units, to which twice as many come. */
 async function runOne(config: RoleConfig, surroundings: RoleSurroundings, requests: number, confirmsAfterMs: number, make: GatewayMaker): Promise<void> {
   const { instance, namespace, tuning, activityId, skuIds: [skuId = ''] } = config;
   const isForEdge = tuning.funnel.layers['sold-out-mark'];
-  const redis = await openMemoryRedis(surroundings.clock.nowMs());
+  const redis = await openMemoryRedis(isForEdge ? requests : Infinity, surroundings.clock.nowMs());
   const metrics = createRoleMetrics('gateway', instance);
   const stock = connectStock(redis.address, namespace, {
     connectionName: instance, commandTimeoutMs: tuning.reserveTimeoutMs, resendAfterMs: tuning.resendAfterMs, soldOutMarkMs: isForEdge ? tuning.funnel.soldOutMarkMs : 0, metrics, open: openConnection,
@@ -75,7 +85,7 @@ async function runOne(config: RoleConfig, surroundings: RoleSurroundings, reques
   };
   const core = make.core(dependencies, surroundings);
   try {
-    if (isForEdge) await postToEdge(await make.serve(core, dependencies, surroundings), { activityId, skuId }, requests, redis);
+    if (isForEdge) await postToEdge(await make.serve(core, dependencies, surroundings), { activityId, skuId }, requests);
     else await submitOneByOne(core, config, requests);
   } finally {
     await core.close();
@@ -83,11 +93,9 @@ async function runOne(config: RoleConfig, surroundings: RoleSurroundings, reques
   }
 }
 
-async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBatches>[1], requests: number, redis: { sellOut(): void }): Promise<void> {
+async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBatches>[1], units: number): Promise<void> {
   try {
-    await postBatches(server.address, sale, batchesOf(requests));
-    redis.sellOut();
-    await postBatches(server.address, sale, batchesOf(requests));
+    await postBatches(server.address, sale, batchesOf(2 * units));
   } finally {
     await server.stop(0);
   }
