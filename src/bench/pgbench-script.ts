@@ -6,9 +6,7 @@ import type { Client } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Namespace } from '../domain/namespace.js';
-import type { OrderEvent } from '../domain/order-event.js';
 import type { OrderMessage } from '../domain/order-message.js';
-import { EventType } from '../domain/reason-codes.js';
 import { loadStatements, type CommandName } from '../system/ledger/sql-loader.js';
 
 const FIRST_ORDER_ID = 8_000_000_000_000_000;
@@ -17,19 +15,9 @@ const PAYMENT_WINDOW_MS = 900_000;
 /** Columns of a batch, each an array as PostgreSQL reads it. */
 type Columns = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
 
-function eventsOf(message: OrderMessage, orderId: string): readonly OrderEvent[] {
-  const { reservationId, requestId, activityId, skuId, userId } = message;
-  const event: OrderEvent = {
-    schemaVersion: 1, eventId: uuidv7(), type: EventType.ORDER_CREATED, aggregateId: reservationId, aggregateVersion: 2, reservationId, requestId, activityId, skuId, userId, orderId,
-    reason: null, returnsUnit: false, clearsUserMark: false,
-  };
-  return [event, { ...event, eventId: uuidv7(), type: EventType.ORDER_CLOSE_DUE }];
-}
-
-function columnsOf(messages: readonly OrderMessage[], firstOrderId: number, { eventsTopic, closesTopic }: Namespace): Columns {
+function columnsOf(messages: readonly OrderMessage[], firstOrderId: number): Columns {
   const all = <Value>(value: Value): Value[] => messages.map(() => value);
   const orderIds = messages.map((_message, place) => String(firstOrderId + place));
-  const events = messages.flatMap((message, place) => eventsOf(message, orderIds[place] ?? ''));
   const expireAt = new Date(Date.now() + PAYMENT_WINDOW_MS).toISOString();
   return {
     message_ids: messages.map(({ messageId }) => messageId), reservation_ids: messages.map(({ reservationId }) => reservationId), payload_hashes: messages.map(({ payloadHash }) => payloadHash),
@@ -37,17 +25,14 @@ function columnsOf(messages: readonly OrderMessage[], firstOrderId: number, { ev
     activity_ids: messages.map(({ activityId }) => activityId), sku_ids: messages.map(({ skuId }) => skuId), user_ids: messages.map(({ userId }) => userId),
     ones: all(1), zeros: all(0), rebuys: all(false), prices: all('9900'), currencies: all('CNY'), titles: all('bench'),
     reserved_at: messages.map(({ reservedAtMs }) => reservedAtMs), expires_at: messages.map(({ expiresAtMs }) => expiresAtMs),
-    ledger_ids: orderIds, event_topics: events.map(({ type }) => (type === EventType.ORDER_CREATED ? eventsTopic : closesTopic)), event_ids: events.map(({ eventId }) => eventId),
-    dedup_keys: events.map(({ type, reservationId }) => `${type}:${reservationId}`), aggregate_ids: events.map(({ aggregateId }) => aggregateId), aggregate_versions: events.map(() => 2),
-    event_types: events.map(({ type }) => type), payloads: events.map((event) => JSON.stringify(event)),
-    available_at: events.map(({ type }) => (type === EventType.ORDER_CREATED ? null : expireAt)), headers: events.map(() => '{}'),
+    ledger_ids: orderIds, created_ids: messages.map(() => uuidv7()), timer_ids: messages.map(() => uuidv7()), twos: all(2), expire_at: all(expireAt), headers: all('{}'),
   };
 }
 
-const COLUMN_NAMES = Object.keys(columnsOf([], 0, { eventsTopic: '', closesTopic: '' } as Namespace));
+const COLUMN_NAMES = Object.keys(columnsOf([], 0));
 
 /** What each `$n` of a statement is, in order. `'…'` and numbers stand for themselves. */
-function stagesOf({ ordersGroup, ordersTopic }: Namespace, { activityId, skuId }: { activityId: string; skuId: string }): readonly (readonly [CommandName, readonly string[]])[] {
+function stagesOf({ ordersGroup, ordersTopic, eventsTopic, closesTopic }: Namespace, { activityId, skuId }: { activityId: string; skuId: string }): readonly (readonly [CommandName, readonly string[]])[] {
   return [
     ['insert_inbox', [`'${ordersGroup}'`, `'${ordersTopic}'`, ':message_ids', ':reservation_ids', ':payload_hashes', ':order_ids']],
     ['load_sku_terms', [`'{${activityId}}'`, `'{${skuId}}'`]],
@@ -62,7 +47,9 @@ function stagesOf({ ordersGroup, ordersTopic }: Namespace, { activityId, skuId }
       ':ledger_ids', ':reservation_ids', ':order_ids', ':message_ids', ':activity_ids', ':sku_ids', ':user_ids', ':zeros', ':claimed_tokens', ':ones', ':zeros',
     ]],
     ['mark_reservations_ordered', [':reservation_ids', ':order_ids', ':ones']],
-    ['insert_outbox', [':event_topics', ':event_ids', ':dedup_keys', ':aggregate_ids', ':aggregate_versions', ':event_types', ':payloads', ':available_at', ':headers']],
+    ['insert_order_events', [
+      ':reservation_ids', ':twos', ':request_ids', ':activity_ids', ':sku_ids', ':user_ids', ':order_ids', ':created_ids', ':timer_ids', ':expire_at', ':headers', `'${eventsTopic}'`, `'${closesTopic}'`,
+    ]],
   ];
 }
 
@@ -94,7 +81,7 @@ export async function preparePgbench(database: Client, namespace: Namespace, mes
   await database.query(`CREATE TABLE bench_batch (batch INTEGER PRIMARY KEY, ${COLUMN_NAMES.map((name) => `${name} TEXT NOT NULL`).join(', ')})`);
   await database.query('CREATE SEQUENCE bench_batches');
   for (let from = 0; from < messages.length; from += batch) {
-    const columns = columnsOf(messages.slice(from, from + batch), FIRST_ORDER_ID + from, namespace);
+    const columns = columnsOf(messages.slice(from, from + batch), FIRST_ORDER_ID + from);
     const values = COLUMN_NAMES.map((_name, place) => `($${String(place + 2)}::text[])::text`);
     await database.query(`INSERT INTO bench_batch VALUES ($1, ${values.join(', ')})`, [from / batch + 1, ...COLUMN_NAMES.map((name) => columns[name])]);
   }

@@ -2,6 +2,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, test } from 'vitest';
 
+import { parseOrderEvent } from '../../domain/order-event.js';
 import { committed, message, messages, openCase, resultsOf, type LedgerCase } from './ledger-case.test-support.js';
 
 /** What must hold in the tables whatever happened. */
@@ -34,6 +35,15 @@ describe.each(['token', 'row'] as const)('allocator %s', (allocator) => {
     // C35: ids inside of JSON stay strings.
     expect(event.payload).toMatchObject({ type: 'ORDER_CREATED', orderId: result?.orderId, userId: asked.userId, reservationId: asked.reservationId, returnsUnit: false, aggregateVersion: 1 });
     expect(event.aggregate_version).toBe('1');
+    // The JSON is put together in SQL: whole, and with no word more than an event has.
+    const { messageId: _m, payloadHash: _p, quantity: _q, purchaseNo: _n, activityVersion: _v, reservedAtMs: _r, expiresAtMs: _e, ...ids } = asked;
+    const { rows: events } = await fresh.client.query<{ event_id: string; tag: string; payload: unknown; text: string; keys: boolean }>(`select event_id, tag, payload, payload::text as text,
+      dedup_key = tag || ':' || aggregate_id and message_key = aggregate_id and aggregate_type = 'RESERVATION' and schema_version = 1 and headers = '{}' as keys from event_outbox order by tag`);
+    expect(events.map(({ tag, keys }) => [tag, keys])).toEqual([['ORDER_CLOSE_DUE', true], ['ORDER_CREATED', true]]);
+    for (const { event_id: eventId, tag: type, payload, text } of events) {
+      expect(payload).toStrictEqual({ ...ids, eventId, type, aggregateId: asked.reservationId, aggregateVersion: 1, orderId: result?.orderId, reason: null, returnsUnit: false, clearsUserMark: false });
+      expect(parseOrderEvent(text)).toMatchObject({ ok: true });
+    }
     await expectBalanced(fresh);
   });
 

@@ -11,7 +11,7 @@ export const COMMAND_NAMES = [
   'insert_reservations', 'lock_reservations', 'find_request_owners', 'mark_reservations_ordered', 'mark_reservations_rejected',
   'insert_orders', 'find_conflicting_orders', 'delete_unallocated_orders', 'insert_order_items', 'insert_ledger_allocations',
   'allocate_row_stock', 'lock_row_stock', 'claim_tokens', 'any_free_token', 'lock_sku_queue', 'set_order_tokens',
-  'insert_outbox', 'insert_closed_reservation', 'find_request_state', 'units_may_return', 'find_reservation_states',
+  'insert_outbox', 'insert_order_events', 'insert_closed_reservation', 'find_request_state', 'units_may_return', 'find_reservation_states',
   'recover_outbox_leases', 'claim_outbox', 'mark_outbox_sent', 'mark_outbox_failed', 'count_outbox',
   'hand_over_reservation', 'end_manual_reservation', 'count_manual_reservations', 'list_manual_reservations',
   'insert_dead_letter', 'resolve_dead_letter', 'lock_open_dead_letter', 'list_dead_letters', 'count_dead_letters',

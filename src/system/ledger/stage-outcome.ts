@@ -1,5 +1,7 @@
 /** Last stages: followers get their decision, reservation rows leave PENDING_DB, and every change of state gets its event. */
+import type { OrderId } from '../../domain/ids.js';
 import type { OrderEvent } from '../../domain/order-event.js';
+import type { OrderMessage } from '../../domain/order-message.js';
 import { EventType, OrderResult } from '../../domain/reason-codes.js';
 import { freshId } from '../fresh-id.js';
 import { outboxHeaders } from '../tracing/tracing.js';
@@ -74,13 +76,39 @@ export interface EventTopics {
  */
 export async function writeEvents(transaction: Transaction, works: readonly OrderWork[], topics: EventTopics): Promise<void> {
   const decided = works.filter(endsHere);
-  await insertOutbox(transaction, decided.flatMap((work) => {
-    const event = eventOf(work);
-    const entry = { topic: topics.events, event, availableAt: null };
-    if (work.made === null || event.orderId === null) return [entry];
-    const timer: OrderEvent = { ...event, eventId: freshId(), type: EventType.ORDER_CLOSE_DUE };
-    return [entry, { topic: topics.closes, event: timer, availableAt: work.made.expireAt }];
-  }));
+  await insertOrderEvents(transaction, decided.flatMap(newOrderOf), topics);
+  await insertEvents(transaction, topics.events, decided.filter((work) => newOrderOf(work).length === 0).map(eventOf));
+}
+
+interface NewOrder {
+  readonly message: OrderMessage;
+  readonly version: number;
+  readonly orderId: OrderId;
+  readonly expireAt: string;
+}
+
+/** None where the reservation has no order, or one of an earlier transaction. */
+function newOrderOf({ message, version, made, decision }: OrderWork): readonly NewOrder[] {
+  return made === null || decision?.orderId == null ? [] : [{ message, version, orderId: decision.orderId, expireAt: made.expireAt }];
+}
+
+async function insertOrderEvents(transaction: Transaction, orders: readonly NewOrder[], topics: EventTopics): Promise<void> {
+  if (orders.length === 0) return;
+  await transaction.run('insert_order_events', [
+    column(orders, ({ message }) => message.reservationId),
+    column(orders, ({ version }) => version),
+    column(orders, ({ message }) => message.requestId),
+    column(orders, ({ message }) => message.activityId),
+    column(orders, ({ message }) => message.skuId),
+    column(orders, ({ message }) => message.userId),
+    column(orders, ({ orderId }) => orderId),
+    column(orders, freshId),
+    column(orders, freshId),
+    column(orders, ({ expireAt }) => expireAt),
+    column(orders, ({ message }) => headersOf(message.reservationId)),
+    topics.events,
+    topics.closes,
+  ]);
 }
 
 function endsHere(work: OrderWork): boolean {
@@ -114,29 +142,27 @@ function eventOf(work: OrderWork): OrderEvent {
  * release, so both share one key.
  */
 export async function insertEvents(transaction: Transaction, topic: string, events: readonly OrderEvent[]): Promise<void> {
-  await insertOutbox(transaction, events.map((event) => ({ topic, event, availableAt: null })));
-}
-
-interface OutboxEntry {
-  readonly topic: string;
-  readonly event: OrderEvent;
-  /** Not sent before; null: at once. */
-  readonly availableAt: string | null;
-}
-
-async function insertOutbox(transaction: Transaction, entries: readonly OutboxEntry[]): Promise<void> {
-  if (entries.length === 0) return;
+  if (events.length === 0) return;
   await transaction.run('insert_outbox', [
-    column(entries, ({ topic }) => topic),
-    column(entries, ({ event }) => event.eventId),
-    column(entries, ({ event }) => (event.orderId === null ? `RESERVATION_ENDED:${event.reservationId}` : `${event.type}:${event.reservationId}`)),
-    column(entries, ({ event }) => event.aggregateId),
-    column(entries, ({ event }) => event.aggregateVersion),
-    column(entries, ({ event }) => event.type),
-    column(entries, ({ event }) => JSON.stringify(event)),
-    column(entries, ({ availableAt }) => availableAt),
-    column(entries, ({ event }) => JSON.stringify(outboxHeaders(event.reservationId))),
+    column(events, () => topic),
+    column(events, (event) => event.eventId),
+    column(events, (event) => (event.orderId === null ? `RESERVATION_ENDED:${event.reservationId}` : `${event.type}:${event.reservationId}`)),
+    column(events, (event) => event.aggregateId),
+    column(events, (event) => event.aggregateVersion),
+    column(events, (event) => event.type),
+    column(events, (event) => JSON.stringify(event)),
+    column(events, () => null),
+    column(events, (event) => headersOf(event.reservationId)),
   ]);
+}
+
+/** Most have none. */
+const NO_HEADERS = '{}';
+
+function headersOf(reservationId: string): string {
+  const headers = outboxHeaders(reservationId);
+  for (const _name in headers) return JSON.stringify(headers);
+  return NO_HEADERS;
 }
 
 export function resultOf(work: OrderWork): MessageResult {
