@@ -43,7 +43,7 @@ test('a batch counts as many answers as it has, each where a single one would co
   const own = createRoleMetrics('gateway', 'gateway-2');
   const recorder = answerRecorder(own, { activityId: '7', skuIds: ['70'] });
   const soldOut = Array.from({ length: 5 }, () => answer('SOLD_OUT', 410));
-  recorder.batchAnswered([answer('QUEUED', 202), ...soldOut, answer('QUEUED', 202), answer('QUEUED', 200), answer('USER_HAS_ONE', 409)], performance.now(), '70');
+  recorder.batchAnswered({ answers: [answer('QUEUED', 202), ...soldOut.slice(3), answer('QUEUED', 202), answer('QUEUED', 200), answer('USER_HAS_ONE', 409)], alike: { answer: answer('SOLD_OUT', 410), count: 3 } }, performance.now(), '70');
   const text = await own.text();
   const count = (name: string): number => Number(new RegExp(`^${name}\\{activity_id="7",sku_id="70"[^}]*\\} (.*)$`, 'm').exec(text)?.[1]);
   expect(count('seckill_requests_accepted_total')).toBe(2);

@@ -6,11 +6,17 @@ import type { GatewayAnswer } from './answers.js';
 
 export type RequestKind = 'submit' | 'query';
 
+/** The answers of a batch: one by one, and besides them so many that are alike but for the request id. */
+export interface BatchAnswers {
+  readonly answers: readonly GatewayAnswer[];
+  readonly alike?: { readonly answer: GatewayAnswer; readonly count: number };
+}
+
 /** Told of every answer. `skuId`: as the path of the request names it. */
 export interface AnswerRecorder {
   answered(kind: RequestKind, answer: GatewayAnswer, startedAtMs: number, skuId: string): void;
   /** Of a batch all at once: its answers go out together, so they took the same time, which is observed once. */
-  batchAnswered(answers: readonly GatewayAnswer[], startedAtMs: number, skuId: string): void;
+  batchAnswered({ answers, alike }: BatchAnswers, startedAtMs: number, skuId: string): void;
 }
 
 interface SkuRecorders {
@@ -53,10 +59,11 @@ export function answerRecorder(metrics: RoleMetrics, config: Pick<RoleConfig, 'a
       if (kind === 'query') recorders.byCode.query[answer.code].add();
       else countPurchases(recorders, answer.code, httpStatus, 1);
     },
-    batchAnswered(answers, startedAtMs, skuId) {
+    batchAnswered({ answers, alike }, startedAtMs, skuId) {
       const recorders = skuOf(skuId);
       recorders.duration.batch.observe((performance.now() - startedAtMs) / 1_000);
       for (const { code, httpStatus, count } of kindsOf(answers)) countPurchases(recorders, code, httpStatus, count);
+      if (alike !== undefined && alike.count > 0) countPurchases(recorders, alike.answer.answer.code, alike.answer.httpStatus, alike.count);
     },
   };
 }

@@ -13,6 +13,7 @@ import { answerHealthOrMetrics, listen, shutServer, type HealthAndMetrics } from
 import { plainAnswerText } from './answer-text.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
+import { answerInPlace } from './batch/answer-in-place.js';
 import { decideBatch } from './batch/decide-batch.js';
 import { readBatch, type BatchItem } from './batch/read-batch.js';
 import { createTurns, type Turns } from './batch/turns.js';
@@ -144,21 +145,35 @@ function itemsOf(form: BatchForm | null, body: Buffer | null, sku: SkuKey): { re
   return read.ok ? { form, items: read.items } : answers.invalid([read.problem], null);
 }
 
+function writeBytes(response: ServerResponse, form: BatchForm, bytes: Buffer): void {
+  response.writeHead(200, ['Content-Type', BATCH_CONTENT_TYPES[form], 'Content-Length', String(bytes.length)]);
+  response.end(bytes);
+}
+
 /** Many reservations in one request (domain/batch-contract.ts). */
 async function answerBatch({ request, response, sku, body, startedAtMs }: Purchase, { submitter, recorder, surroundings, turns }: ServingOptions): Promise<void> {
   if (body !== null) await turns.enter(body.length);
-  const read = submitter.sells(sku) ? itemsOf(batchFormOf(request.headers['content-type']), body, sku) : answers.notFound();
+  const batchForm = batchFormOf(request.headers['content-type']);
+  const log: RoleSurroundings['log'] = (...line) => { surroundings.log(...line); };
+  if (batchForm === 'json' && body !== null && submitter.sells(sku)) {
+    const inPlace = answerInPlace(body, sku, submitter, log);
+    if (inPlace !== null) {
+      const { bytes, told } = await inPlace;
+      writeBytes(response, batchForm, bytes);
+      recorder.batchAnswered(told, startedAtMs, sku.skuId);
+      return;
+    }
+  }
+  const read = submitter.sells(sku) ? itemsOf(batchForm, body, sku) : answers.notFound();
   if ('answer' in read) {
     write(response, read);
     recorder.answered('submit', read, startedAtMs, sku.skuId);
     return;
   }
   const { form, items } = read;
-  const decided = await decideBatch(items, sku, submitter, (...line) => { surroundings.log(...line); });
-  const bytes = writeBatch(form, decided);
-  response.writeHead(200, ['Content-Type', BATCH_CONTENT_TYPES[form], 'Content-Length', String(bytes.length)]);
-  response.end(bytes);
-  recorder.batchAnswered(decided, startedAtMs, sku.skuId);
+  const decided = await decideBatch(items, sku, submitter, log);
+  writeBytes(response, form, writeBatch(form, decided));
+  recorder.batchAnswered({ answers: decided }, startedAtMs, sku.skuId);
 }
 
 /** A bug. Whether something was reserved is not known here, so the answer only says that it is not known. */

@@ -18,7 +18,7 @@ import { createActivityWindow, type ActivityWindow } from './activity-window.js'
 import type { Admission } from './admission.js';
 import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
-import type { GatewayFunnel } from './funnel/gateway-funnel.js';
+import type { GatewayFunnel, StandingRefusal } from './funnel/gateway-funnel.js';
 import { openFunnel } from './funnel/open-funnel.js';
 import { createPatience, type Patience } from './patience.js';
 import { freshId } from '../fresh-id.js';
@@ -33,6 +33,8 @@ export interface Submitter {
   readonly submit: Submit;
   /** The same for a request that has been checked. */
   decide(request: ValidReservation): GatewayAnswer | Promise<GatewayAnswer>;
+  /** What everybody hears in this turn but those whom it excepts (funnel/gateway-funnel.ts); null: each has to be decided by himself. Of a SKU that is sold here. */
+  standingRefusal(sku: SkuKey): StandingRefusal | null;
   /** This SKU is sold here. */
   sells(sku: SkuKey): boolean;
 }
@@ -128,6 +130,10 @@ class Submission implements Submitter {
 
   sells(sku: SkuKey): boolean {
     return this.#batcherOf(sku) !== undefined;
+  }
+
+  standingRefusal({ skuId }: SkuKey): StandingRefusal | null {
+    return this.#funnel.standingRefusal(skuId);
   }
 
   decide(value: ValidReservation): GatewayAnswer | Promise<GatewayAnswer> {

@@ -5,7 +5,7 @@ import { ANSWER_CODES_BY_NUMBER } from '../../../domain/reason-codes.js';
 import * as answers from '../answers.js';
 import { decimalAt } from './binary-item.js';
 import { readBatch, type ReadBatch } from './read-batch.js';
-import { scanPlainItems } from './scan-json.js';
+import { countOf, requestIdOf, scanPlainItems, userIdOf } from './scan-json.js';
 import { answerText, writeBatch } from './write-batch.js';
 
 const SKU = { activityId: '7', skuId: '70' };
@@ -62,11 +62,13 @@ describe('plain JSON, read without a parser', () => {
 
   test('is read as a parser reads it', () => {
     const ids: [string, string][] = [['r', '1'], ['A-z_0.9:', '900719925474099312'], [long, '42'], ['0197f0b2-1c6e-7abc-8def-0123456789ab', '7']];
-    const seen: string[][] = [];
-    expect(scanPlainItems(Buffer.from(`[${ids.map(([requestId, userId]) => item(requestId, userId)).join(',')}]`), (...pair) => seen.push(pair))).toBe(true);
-    expect(seen).toEqual(ids);
+    const body = Buffer.from(`[${ids.map(([requestId, userId]) => item(requestId, userId)).join(',')}]`);
+    const read = scanPlainItems(body);
+    if (read === null) throw new Error('not read');
+    expect(ids.map((_ids, index) => [requestIdOf(body, read, index), userIdOf(body, read, index)])).toEqual(ids);
+    expect(countOf(read)).toBe(ids.length);
     const most = `[${Array.from({ length: 512 }, () => item('r', '1')).join(',')}]`;
-    expect(scanPlainItems(Buffer.from(most), () => undefined)).toBe(true);
+    expect(scanPlainItems(Buffer.from(most))).not.toBeNull();
     expect(readBatch('json', Buffer.from(most), SKU)).toEqual(readBatch('json', Buffer.from(most.replace('[', '[ ')), SKU));
   });
 
@@ -76,7 +78,7 @@ describe('plain JSON, read without a parser', () => {
     ['another alphabet', `[${item('ré', '1')}]`], ['two units', `[${item('r', '1').replace('1}', '2}')}]`], ['one more field', `[${item('r', '1').replace('}', ',"clientTag":"x"}')}]`], ['a comma at the end', `[${item('r', '1')},]`],
     ['no end', `[${item('r', '1')}`], ['more behind the end', `[${item('r', '1')}] `], ['no comma', `[${item('r', '1')}${item('s', '2')}]`], ['no array', item('r', '1')],
   ])('%s is left to the parser', (_name, text) => {
-    expect(scanPlainItems(Buffer.from(text), () => undefined)).toBe(false);
+    expect(scanPlainItems(Buffer.from(text))).toBeNull();
   });
 });
 

@@ -3,7 +3,7 @@ import { BATCH_ITEMS_MAX, BINARY_ITEM_BYTES, type BatchForm } from '../../../dom
 import type { SkuKey } from '../../../domain/ids.js';
 import { plainItem, validateItem, validateIds, type Validated, type ValidReservation } from '../validate.js';
 import { readBinaryItem } from './binary-item.js';
-import { scanPlainItems } from './scan-json.js';
+import { countOf, requestIdOf, scanPlainItems, userIdOf } from './scan-json.js';
 
 export type BatchItem = Validated<ValidReservation>;
 
@@ -13,8 +13,8 @@ export type ReadBatch = { readonly ok: true; readonly items: readonly BatchItem[
 const TOO_MANY = `a batch has at most ${String(BATCH_ITEMS_MAX)} items`;
 
 function readJson(body: Buffer, sku: SkuKey): ReadBatch {
-  const plain: BatchItem[] = [];
-  if (scanPlainItems(body, (requestId, userId) => plain.push(plainItem(sku, requestId, userId)))) return { ok: true, items: plain };
+  const plain = scanPlainItems(body);
+  if (plain !== null) return { ok: true, items: Array.from({ length: countOf(plain) }, (_item, index) => plainItem(sku, requestIdOf(body, plain, index), userIdOf(body, plain, index))) };
   let parsed: unknown;
   try {
     parsed = JSON.parse(body.toString());

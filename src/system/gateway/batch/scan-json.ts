@@ -6,56 +6,84 @@
  */
 import { BATCH_ITEMS_MAX } from '../../../domain/batch-contract.js';
 
-const BEFORE_REQUEST = '{"requestId":"';
-const BEFORE_USER = '","userId":"';
-const AFTER_USER = '","quantity":1}';
+const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+const BEFORE_REQUEST = bytesOf('{"requestId":"');
+const BEFORE_USER = bytesOf('","userId":"');
+const AFTER_USER = bytesOf('","quantity":1}');
 
 const REQUEST_ID_MAX_LENGTH = 64;
 /** All of them are below 2^63. */
 const USER_ID_MAX_LENGTH = 18;
 
+const OPENING = 0x5b;
+const CLOSING = 0x5d;
+const COMMA = 0x2c;
 const ZERO = 48;
 const NINE = 57;
-/** By character code: 1 where a request id may hold it. */
+/** By byte: 1 where a request id may hold it. */
 const OF_REQUEST_ID = new Uint8Array(256);
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-') OF_REQUEST_ID[character.charCodeAt(0)] = 1;
+for (const byte of bytesOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-')) OF_REQUEST_ID[byte] = 1;
 
-/** The end of a request id that begins at `from`, which is the first character that cannot be its own. */
-function endOfRequestId(text: string, from: number): number {
+/** Where the ids of plain items lie in their body: of item i from [4i] to [4i + 1] the request's, from [4i + 2] to [4i + 3] the user's. */
+export type PlainItems = Uint32Array;
+export const NUMBERS_PER_ITEM = 4;
+const scratch = new Uint32Array(BATCH_ITEMS_MAX * NUMBERS_PER_ITEM);
+
+function startsWith(bytes: Uint8Array, text: Uint8Array, from: number): boolean {
+  for (let at = 0; at < text.length; at += 1) if (bytes[from + at] !== text[at]) return false;
+  return true;
+}
+
+/** The end of a request id that begins at `from`, which is the first byte that cannot be its own. */
+function endOfRequestId(bytes: Uint8Array, from: number): number {
   let at = from;
-  while (OF_REQUEST_ID[text.charCodeAt(at)] === 1) at += 1;
+  while (OF_REQUEST_ID[bytes[at] ?? 0] === 1) at += 1;
   return at;
 }
 
-function endOfDigits(text: string, from: number): number {
+function endOfDigits(bytes: Uint8Array, from: number): number {
   let at = from;
-  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(at)) at += 1;
+  for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) at += 1;
   return at;
 }
 
-/** A short slice is a copy; a longer one would hold on to the text of the whole batch for as long as a winner's id is remembered. */
-const COPIED_BELOW = 13;
-
-/** Calls back with the ids of each item, in order. False: not of this form, or more items than a batch may have; what was called back before then is to be forgotten. */
-export function scanPlainItems(body: Buffer, item: (requestId: string, userId: string) => void): boolean {
-  // One byte a character: what is beyond ASCII is of no alphabet here, whatever it would decode to.
-  const text = body.toString('latin1');
-  const piece = (from: number, to: number): string => (to - from < COPIED_BELOW ? text.slice(from, to) : body.toString('latin1', from, to));
-  if (!text.startsWith('[')) return false;
+/** The items of a body in their order; null: not of this form, or more items than a batch may have. */
+export function scanPlainItems(body: Buffer): PlainItems | null {
+  if (body[0] !== OPENING) return null;
   let at = 1;
-  for (let items = 0; items < BATCH_ITEMS_MAX; items += 1) {
-    if (!text.startsWith(BEFORE_REQUEST, at)) return false;
+  for (let item = 0; item < scratch.length; item += NUMBERS_PER_ITEM) {
+    if (!startsWith(body, BEFORE_REQUEST, at)) return null;
     const request = at + BEFORE_REQUEST.length;
-    const requestEnd = endOfRequestId(text, request);
-    if (requestEnd === request || requestEnd - request > REQUEST_ID_MAX_LENGTH || !text.startsWith(BEFORE_USER, requestEnd)) return false;
+    const requestEnd = endOfRequestId(body, request);
+    if (requestEnd === request || requestEnd - request > REQUEST_ID_MAX_LENGTH || !startsWith(body, BEFORE_USER, requestEnd)) return null;
     const user = requestEnd + BEFORE_USER.length;
-    const userEnd = endOfDigits(text, user);
-    if (userEnd === user || userEnd - user > USER_ID_MAX_LENGTH || text.charCodeAt(user) === ZERO || !text.startsWith(AFTER_USER, userEnd)) return false;
-    item(piece(request, requestEnd), piece(user, userEnd));
+    const userEnd = endOfDigits(body, user);
+    if (userEnd === user || userEnd - user > USER_ID_MAX_LENGTH || body[user] === ZERO || !startsWith(body, AFTER_USER, userEnd)) return null;
+    scratch[item] = request;
+    scratch[item + 1] = requestEnd;
+    scratch[item + 2] = user;
+    scratch[item + 3] = userEnd;
     at = userEnd + AFTER_USER.length;
-    if (text.charCodeAt(at) === 0x5d) return at + 1 === text.length;
-    if (text.charCodeAt(at) !== 0x2c) return false;
+    if (body[at] === CLOSING) return at + 1 === body.length ? scratch.slice(0, item + NUMBERS_PER_ITEM) : null;
+    if (body[at] !== COMMA) return null;
     at += 1;
   }
-  return false;
+  return null;
+}
+
+/** A text of its own, which holds on to nothing of the body. */
+function textAt(body: Buffer, items: PlainItems, number: number): string {
+  return body.toString('latin1', items[number], items[number + 1]);
+}
+
+export function requestIdOf(body: Buffer, items: PlainItems, item: number): string {
+  return textAt(body, items, item * NUMBERS_PER_ITEM);
+}
+
+export function userIdOf(body: Buffer, items: PlainItems, item: number): string {
+  return textAt(body, items, item * NUMBERS_PER_ITEM + 2);
+}
+
+export function countOf(items: PlainItems): number {
+  return items.length / NUMBERS_PER_ITEM;
 }

@@ -1,4 +1,6 @@
 /** From the answers of a batch to its body, in the form in which it was asked. */
+import assert from 'node:assert';
+
 import { BINARY_ANSWER_BYTES, type BatchForm } from '../../../domain/batch-contract.js';
 import type { GatewayAnswer } from '../answers.js';
 import { writeBinaryAnswer } from './binary-item.js';
@@ -24,6 +26,21 @@ function isPlainRefusal({ answer, location }: GatewayAnswer): boolean {
   return answer.requestId !== null && answer.reservationId === null && answer.orderId === null && answer.reason === null && answer.problems.length === 0 && location === null;
 }
 
+/** What stands before and behind the request id in a refusal that nothing else tells from others of its kind. */
+function aroundRequestId({ httpStatus, answer }: GatewayAnswer): string {
+  const whole = answerText({ httpStatus, answer: { ...answer, requestId: '' }, location: null });
+  return whole.slice(0, whole.length - TAIL.length);
+}
+
+const TAIL = '"}';
+export const PLAIN_REFUSAL_TAIL = new Uint8Array(Buffer.from(TAIL, 'latin1'));
+
+/** The bytes before the request id of such a refusal. */
+export function plainRefusalHead(told: GatewayAnswer): Uint8Array {
+  assert.ok(isPlainRefusal(told), 'a refusal with something of its own besides the request id');
+  return new Uint8Array(Buffer.from(aroundRequestId(told), 'latin1'));
+}
+
 /** `answerText` of one after another; of refusals of one kind what they share is written once. */
 class AnswerTexts {
   /** Only ids and codes so far: one byte a character. */
@@ -43,10 +60,9 @@ class AnswerTexts {
       this.#status = httpStatus;
       this.#code = answer.code;
       this.#retryAfterMs = answer.retryAfterMs;
-      const whole = answerText({ httpStatus, answer: { ...answer, requestId: '' }, location: null });
-      this.#head = whole.slice(0, whole.length - '"}'.length);
+      this.#head = aroundRequestId(told);
     }
-    return `${this.#head}${answer.requestId ?? ''}"}`;
+    return `${this.#head}${answer.requestId ?? ''}${TAIL}`;
   }
 }
 

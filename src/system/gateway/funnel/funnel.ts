@@ -3,12 +3,23 @@
  */
 import { FUNNEL_LAYERS, type FunnelLayerName, type FunnelTuning } from '../../../domain/funnel.js';
 import type { RoleMetrics } from '../../role-metrics.js';
+import type { GatewayAnswer } from '../answers.js';
 import type { ValidReservation } from '../validate.js';
 import type { FunnelLayer, LayerVerdict } from './layer.js';
+
+/** A refusal that many hear alike, in one turn. */
+export interface StandingVerdict {
+  /** Its request id is empty. */
+  readonly answer: GatewayAnswer;
+  /** How many have heard it, for the counts of the layers. */
+  heard(count: number): void;
+}
 
 export interface Funnel {
   /** Null: let in. A promise only where a layer waits. */
   pass(request: ValidReservation): LayerVerdict | Promise<LayerVerdict>;
+  /** What everybody of a SKU hears now whom the gateway does not know; null: each has to be asked for by himself. */
+  standing(skuId: string): StandingVerdict | null;
   /** A repeat that went by all layers. */
   passedAsKnown(): void;
   /** Since the start, by layer. */
@@ -49,6 +60,21 @@ export function createFunnel(layers: readonly FunnelLayer[], on: FunnelTuning['l
 
   return {
     pass: (request) => from(0, request),
+    standing(skuId) {
+      for (const [at, each] of counted.entries()) {
+        const standing = each.layer.standing?.(skuId);
+        if (standing === undefined) return null;
+        if (standing === 'passes') continue;
+        return {
+          answer: standing,
+          heard(count) {
+            for (const before of counted.slice(0, at)) before.passed += count;
+            each.refused += count;
+          },
+        };
+      }
+      return null;
+    },
     passedAsKnown() {
       known += 1;
     },

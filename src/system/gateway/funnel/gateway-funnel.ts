@@ -18,7 +18,7 @@ import type { ValidReservation } from '../validate.js';
 import { createAdmissionLimit, type AdmissionLimit } from './admission-limit.js';
 import { createBrokerBreaker, type BrokerBreaker } from './broker-breaker.js';
 import type { DownstreamGauge } from './downstream-gauge.js';
-import { createFunnel, type Funnel } from './funnel.js';
+import { createFunnel, type Funnel, type StandingVerdict } from './funnel.js';
 import { createInFlightLayer } from './in-flight.js';
 import { createKnownRequests, type KnownRequests } from './known-requests.js';
 import type { FunnelLayer, LayerVerdict } from './layer.js';
@@ -60,6 +60,12 @@ function firstTime(act: () => void): () => void {
     if (!done) act();
     done = true;
   };
+}
+
+/** Many refused at once, by places in filters (`presence-filter.ts`). */
+export interface StandingRefusal extends StandingVerdict {
+  /** True: this one has to be looked at by himself. */
+  mayExcept(requestBit: number, userBit: number): boolean;
 }
 
 export class GatewayFunnel {
@@ -120,7 +126,7 @@ export class GatewayFunnel {
     const skus = config.skuIds.map((skuId) => ({ activityId: config.activityId, skuId }));
     const { funnel: tuning } = config.tuning;
     return [
-      { name: 'sold-out-mark', pass: (request) => this.#markOf(request.sku.skuId)?.pass(request) ?? null },
+      { name: 'sold-out-mark', pass: (request) => this.#markOf(request.sku.skuId)?.pass(request) ?? null, standing: (skuId) => this.#markOf(skuId)?.standing() ?? 'passes' },
       ...(tuning.layers.permit ? [createPermitLayer({ secret: tuning.permitSecret, spentMax: tuning.spentPermitsMax, book: theBook(this.#deps, 'permit'), skus })] : []),
       createKeyedBucketLayer('user-bucket', ({ userId }) => userId, tuning.userBucket, tuning.bucketsMax),
       createKeyedBucketLayer('device-bucket', ({ deviceId }) => deviceId, tuning.deviceBucket, tuning.bucketsMax),
@@ -159,6 +165,18 @@ export class GatewayFunnel {
       if (later !== null) this.#holds?.leave(request);
       return later;
     });
+  }
+
+  /**
+   * What everybody hears in this turn whom `mayExcept` denies; null: each has to be asked for by `isKnown` and `pass`. Says the same as those two would of each: who is
+   * known, or is among the accepted, goes by other ways, and whoever is surely not is refused by the first layer that refuses all.
+   */
+  standingRefusal(skuId: string): StandingRefusal | null {
+    const verdict = this.#funnel.standing(skuId);
+    if (verdict === null) return null;
+    const mark = this.#markOf(skuId);
+    const known = this.#known;
+    return { ...verdict, mayExcept: (requestBit, userBit) => known.mayHave(requestBit) || mark?.mayTouch(requestBit, userBit) === true };
   }
 
   leave(request: ValidReservation): void {

@@ -9,4 +9,9 @@ export type LayerVerdict = GatewayAnswer | null;
 export interface FunnelLayer {
   readonly name: FunnelLayerName;
   pass(request: ValidReservation): LayerVerdict | Promise<LayerVerdict>;
+  /**
+   * What the layer does, in this very turn, with everybody of a SKU whom the gateway does not know: `passes` them all, or refuses them all with this answer, whose
+   * request id is empty. Left out: it looks at each by himself.
+   */
+  standing?(skuId: string): 'passes' | GatewayAnswer;
 }

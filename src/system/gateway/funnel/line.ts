@@ -24,6 +24,10 @@ interface Line {
 
 export function createLineLayer(): LineLayer {
   const lines = new Map<string, Line>();
+  const isFull = (skuId: string): boolean => {
+    const line = lines.get(skuId);
+    return line !== undefined && line.unanswered() >= line.most;
+  };
   return {
     name: 'line',
     watch(skuId, unanswered) {
@@ -33,9 +37,8 @@ export function createLineLayer(): LineLayer {
       const line = lines.get(skuId);
       if (line !== undefined) line.most = Math.max(WAITING_AT_LEAST, units * WAITING_PER_UNIT);
     },
-    pass({ sku, requestId }) {
-      const line = lines.get(sku.skuId);
-      return line === undefined || line.unanswered() < line.most ? null : queueFull(requestId);
-    },
+    pass: ({ sku, requestId }) => (isFull(sku.skuId) ? queueFull(requestId) : null),
+    // Nobody leaves the line while a turn lasts, and who is refused does not enter it.
+    standing: (skuId) => (isFull(skuId) ? queueFull('') : 'passes'),
   };
 }

@@ -13,6 +13,7 @@ const CHARACTERS = 12;
 let lastText = '';
 let lastBit = 0;
 
+/** The place of a text in every filter. */
 function bitOf(text: string): number {
   if (text === lastText) return lastBit;
   let hash = text.length;
@@ -21,6 +22,13 @@ function bitOf(text: string): number {
   // The product mixes upwards.
   lastBit = (hash ^ (hash >>> 12)) & MASK;
   return lastBit;
+}
+
+/** The same of a text of one byte a character that lies in `bytes` from `from` to `to`. */
+export function bitOfBytes(bytes: Uint8Array, from: number, to: number): number {
+  let hash = to - from;
+  for (let at = Math.max(from, to - CHARACTERS); at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x0100_0193);
+  return (hash ^ (hash >>> 12)) & MASK;
 }
 
 export class PresenceFilter {
@@ -33,7 +41,11 @@ export class PresenceFilter {
 
   /** False: it was never added. */
   mayHold(text: string): boolean {
-    const bit = bitOf(text);
+    return this.mayHoldBit(bitOf(text));
+  }
+
+  /** The same by a place that is known already. */
+  mayHoldBit(bit: number): boolean {
     return ((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0;
   }
 }

@@ -21,6 +21,10 @@ export type SoldOutKind = 'TEMP_SOLD_OUT' | 'FINAL_SOLD_OUT';
 export interface SoldOutMark {
   /** Null: not known to be sold out, or the request may be one of the accepted. */
   pass(request: ValidReservation): GatewayAnswer | null;
+  /** What everybody hears now who is surely not among the accepted, but for the request id; null: the mark does not stand. */
+  standing(): GatewayAnswer | null;
+  /** False: neither the request nor the user of these places in the filter (`presence-filter.ts`) is among the accepted that were loaded. */
+  mayTouch(requestBit: number, userBit: number): boolean;
   /** Of the accepted requests that were loaded. */
   isAccepted(requestId: RequestId, userId: UserId): boolean;
   /** Redis has said that it holds this accepted request, under this epoch. */
@@ -79,6 +83,10 @@ class Winners {
   touch(requestId: RequestId, userId: UserId): boolean {
     return (this.#filter.mayHold(requestId) && this.#requests.has(requestId)) || (this.#filter.mayHold(userId) && this.#users.has(userId));
   }
+
+  mayTouch(requestBit: number, userBit: number): boolean {
+    return this.#filter.mayHoldBit(requestBit) || this.#filter.mayHoldBit(userBit);
+  }
 }
 
 class Mark implements SoldOutMark {
@@ -103,13 +111,28 @@ class Mark implements SoldOutMark {
   }
 
   pass({ requestId, userId }: ValidReservation): GatewayAnswer | null {
-    if (this.#winners === null) return null;
-    const now = this.#nowMs();
-    if (now >= this.#provenUntilMs) return null;
-    if (now >= this.#renewFromMs && !this.#renewing) void this.#renew();
-    if (this.#winners.touch(requestId, userId)) return null;
+    if (!this.#stands() || this.#winners?.touch(requestId, userId) === true) return null;
     const kind = this.kindIfSoldOut;
     return soldOut(kind, requestId, this.retryAfterMs(kind));
+  }
+
+  standing(): GatewayAnswer | null {
+    if (!this.#stands()) return null;
+    const kind = this.kindIfSoldOut;
+    return soldOut(kind, '', this.retryAfterMs(kind));
+  }
+
+  mayTouch(requestBit: number, userBit: number): boolean {
+    return this.#winners?.mayTouch(requestBit, userBit) === true;
+  }
+
+  /** Asked for a request, so it also sees to it that the proof is renewed in time. */
+  #stands(): boolean {
+    if (this.#winners === null) return false;
+    const now = this.#nowMs();
+    if (now >= this.#provenUntilMs) return false;
+    if (now >= this.#renewFromMs && !this.#renewing) void this.#renew();
+    return true;
   }
 
   isAccepted(requestId: RequestId, userId: UserId): boolean {

@@ -13,6 +13,7 @@ import { answerRecorder } from '../gateway-metrics.js';
 import { startGatewayServer } from '../server.js';
 import { createGatewayCore } from '../start-gateway.js';
 import { openMemoryRedis, readCommands } from './memory-redis.js';
+import type { Submitter } from '../submit.js';
 import { warmUpGateway } from './warm-up.js';
 import { writerInTwo } from './writer-in-two.js';
 
@@ -40,11 +41,18 @@ async function warmedUp(warmed: RoleConfig, requests: number): Promise<{ readonl
     codes.set(answer.answer.code, (codes.get(answer.answer.code) ?? 0) + 1);
     return answer;
   };
+  const noted = (submitter: Submitter): Submitter['standingRefusal'] => (sku) => {
+    const refusal = submitter.standingRefusal(sku);
+    return refusal === null ? null : { ...refusal, heard(count) {
+      for (let one = 0; one < count; one += 1) note(refusal.answer);
+      refusal.heard(count);
+    } };
+  };
   const around: RoleSurroundings = { clock: systemClock, observer: { reached: (step) => void heard.push(step) }, log: (_level, text) => void heard.push(text) };
   await warmUpGateway(warmed, around, requests, {
     core(dependencies, surroundings) {
       const core = createGatewayCore(dependencies, warmed, surroundings);
-      return { ...core, submit: async (raw) => note(await core.submit(raw)), submitter: { submit: core.submitter.submit, sells: (sku) => core.submitter.sells(sku), decide: async (valid) => note(await core.submitter.decide(valid)) } };
+      return { ...core, submit: async (raw) => note(await core.submit(raw)), submitter: { submit: core.submitter.submit, sells: (sku) => core.submitter.sells(sku), standingRefusal: noted(core.submitter), decide: async (valid) => note(await core.submitter.decide(valid)) } };
     },
     serve: (core, { metrics }, surroundings) => startGatewayServer({
       listen: { ...nowhere, port: 0 }, submitter: core.submitter, query: core.query, skuState: core.skuState, recorder: answerRecorder(metrics, warmed), surroundings, health: () => core.health(), metrics,
