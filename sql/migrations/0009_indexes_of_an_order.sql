@@ -1,8 +1,7 @@
--- An order was 36 entries in indexes, and each is about a hundredth of what it costs (docs/decisions/0025). Here go those by which nothing is looked up: paper 001 §8.2
--- has them for lists of a user's orders and for people who search. Every key that guards something stays.
+-- An order was 36 entries in indexes, and each is about a hundredth of what it costs (docs/decisions/0025). Paper 001 §10.3 asks for the fewest indexes that do: here go those
+-- by which nothing is looked up. Every key that guards something stays, and so does the list of a user's orders.
 
--- Lists of a user, and searches by hand. One user and SKU are found by uq_orders_user_sku, one reservation or order by its own key.
-DROP INDEX idx_orders_user_created;
+-- Searches by hand. One user and SKU are found by uq_orders_user_sku, one reservation or order by its own key, an entry of the ledger by its idempotency key.
 DROP INDEX idx_reservation_user_sku;
 DROP INDEX idx_inbox_reservation;
 DROP INDEX idx_ledger_reservation;

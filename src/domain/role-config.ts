@@ -65,6 +65,8 @@ export interface RoleTuning {
   readonly maxInFlight: number;
   /** Reservations that a gateway plays through over stores made of memory before it listens, to compile its hot path. 0: none. */
   readonly warmUpRequests: number;
+  /** Orders that a consumer runs through PostgreSQL and takes back before it joins its group, to be warm. 0: none. */
+  readonly rehearsedOrders: number;
   /** Size in MB of each half of the gateway's young generation, for who starts its process (system/node-flags.ts); null: as V8 chooses. */
   readonly youngGenerationMb: number | null;
   /** What stands between a request and the reserve call. */
@@ -120,6 +122,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   consumerSessionTimeoutMs: 6_000,
   maxInFlight: 4_000,
   warmUpRequests: 4_096,
+  rehearsedOrders: 0,
   youngGenerationMb: null,
   funnel: DEFAULT_FUNNEL,
   postgresPoolSize: 8,

@@ -26,7 +26,7 @@ export function chunkSizeOf(strategy: ConsumerStrategy): number {
   return size;
 }
 
-/** Starts consuming and returns at once. The returned role owns `deps`: its stop ends the consumer and closes the ledger. */
+/** Starts consuming, after a rehearsal where one is asked for, and returns at once. The returned role owns `deps`: its stop ends the consumer and closes the ledger. */
 export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
   const chunkSize = chunkSizeOf(config.strategies.consumer);
   // Transactions of one message each do not wait for each other's COMMIT; their offsets still move only when all of the batch are done.
@@ -49,6 +49,9 @@ export async function startConsumer(deps: ConsumerDeps, config: RoleConfig, surr
   };
   const afterOffsetCommit = (records: readonly ReceivedMessage[]): void | Promise<void> =>
     surroundings.observer.reached('consumer.after-offset-commit', records.map((record) => record.key));
+
+  const { rehearsedOrders } = config.tuning;
+  if (rehearsedOrders > 0) await deps.ledger.rehearse?.(rehearsedOrders, chunkSize);
 
   const failed = new Promise<Error>((resolve) => {
     deps.consumer.run(handle, afterOffsetCommit).catch((error: unknown) => {

@@ -56,6 +56,8 @@ export interface RequestReader {
 export interface OrderLedger {
   /** One transaction for all the messages, decided one by one. Never rejects for an operating failure. */
   createOrders(messages: readonly OrderMessage[]): Promise<TransactionOutcome>;
+  /** Runs so many orders that are taken back, to be warm when the first one comes. Never rejects: who cannot rehearse starts cold. Absent: there is nothing to warm. */
+  rehearse?(orders: number, batch: number): Promise<void>;
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -13,6 +13,7 @@ import { createIdSource } from './order-id.js';
 import { decideMessages, type OrderTransactionParts } from './order-transaction.js';
 import { answers, createPool } from './pool.js';
 import { describeFailure, errorClassOf, failureKind, refusalFault, sqlStateOf, UnitsLocked } from './postgres-failure.js';
+import { rehearseOrders } from './rehearsal.js';
 import { loadStatements, type Statements } from './sql-loader.js';
 import { inTransaction, triesOf, type Transaction, type TransactionEnd } from './transaction.js';
 
@@ -83,6 +84,11 @@ export function createOrderLedger(config: RoleConfig, surroundings: RoleSurround
 
   return {
     createOrders,
+    async rehearse(orders, batch) {
+      await rehearseOrders(pool, statements, parts, { instance: config.instance, orders, batch }).catch((error: unknown) => {
+        surroundings.log('warn', 'orders could not be rehearsed', { reason: describeFailure(error) });
+      });
+    },
     ready: () => answers(pool),
     close: () => pool.end(),
   };

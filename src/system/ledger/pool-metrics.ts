@@ -17,7 +17,8 @@ export interface TransactionWatch {
   ended(end: 'committed' | 'not-committed' | 'unknown', error: unknown): void;
 }
 
-const BLIND: TransactionWatch = { acquired: () => undefined, ran: () => undefined, note: () => undefined, ended: () => undefined };
+/** Sees nothing. */
+export const UNWATCHED: TransactionWatch = { acquired: () => undefined, ran: () => undefined, note: () => undefined, ended: () => undefined };
 
 /** Statements that take a unit, whichever the allocator: the hot spot of the whole design. */
 const UNIT_CLAIMS: ReadonlySet<CommandName> = new Set(['claim_tokens', 'allocate_row_stock']);
@@ -120,5 +121,5 @@ export function measurePool(pool: Pool, name: string, metrics: RoleMetrics, log:
 
 /** For the transaction that is about to begin; sees nothing where the pool is not measured. */
 export function watchTransaction(pool: Pool): TransactionWatch {
-  return watchers.get(pool)?.() ?? BLIND;
+  return watchers.get(pool)?.() ?? UNWATCHED;
 }

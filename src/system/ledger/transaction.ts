@@ -4,7 +4,7 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 
 import { asParameter } from './array-literal.js';
-import { watchTransaction, type TransactionFields, type TransactionWatch } from './pool-metrics.js';
+import { UNWATCHED, watchTransaction, type TransactionFields, type TransactionWatch } from './pool-metrics.js';
 import { isBug, provesNotCommitted, sqlStateOf, UnitsLocked } from './postgres-failure.js';
 import type { CommandName, Statements } from './sql-loader.js';
 
@@ -54,6 +54,20 @@ export async function inTransaction<Value>(
     watch.ended('not-committed', error);
     throw error;
   }
+}
+
+/** Begins, runs `body`, rolls back: for nothing but what is learnt by it. Counted and logged nowhere. Rejects with what went wrong. */
+export async function inRehearsal(pool: Pool, statements: Statements, body: (transaction: Transaction) => Promise<unknown>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    await body(transactionOn(client, statements, UNWATCHED));
+    await client.query('ROLLBACK');
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+  client.release();
 }
 
 async function begun<Value>(
