@@ -44,6 +44,8 @@ export interface RoleTuning {
   /** Lease of scanner and relay claims. */
   readonly leaseMs: number;
   readonly relayIntervalMs: number;
+  /** A relay that had nothing to do begins this long after the first event. 0: at once. */
+  readonly relayLingerMs: number;
   /** Whole budget of one produce call of the gateway. */
   readonly sendBudgetMs: number;
   /**
@@ -114,6 +116,7 @@ export const DEFAULT_TUNING: RoleTuning = {
   scannerIntervalMs: 250,
   leaseMs: 3_000,
   relayIntervalMs: 50,
+  relayLingerMs: 0,
   sendBudgetMs: 200,
   answerWithinMs: null,
   producerThreadNice: null,

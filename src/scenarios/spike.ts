@@ -23,6 +23,8 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     answerWithinMs: 60,
     producerThreadNice: 15,
     producerLingerMs: 250,
+    // The orders of the whole sale take about that long; events claimed meanwhile would take half as much of the database again.
+    relayLingerMs: 2_500,
     sendBudgetMs: 3_000,
     resendAfterMs: 6_000,
   },

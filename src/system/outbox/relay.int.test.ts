@@ -109,6 +109,24 @@ test('an event is sent to its topic under its aggregate, as written, and is SENT
   expect(await fresh.count('event_outbox', 'sent_at is not null and locked_by is null and retry_count = 0')).toBe(1);
 });
 
+test('a relay that lingers begins late, and then goes on without a pause', async () => {
+  await using fresh = await openCase({ stock: 2_000, tuning: { relayLingerMs: 700 } });
+  const ledger = fresh.ledger();
+  const broker = new ScriptedBroker();
+  await relay(fresh, broker);
+  const madeAtMs = performance.now();
+  await ledger.createOrders(messages(1));
+  await vi.waitUntil(() => broker.stored.length > 0, { timeout: 5_000, interval: 5 });
+  // By PostgreSQL's clock since the event was made; two clocks of one machine differ by less than this.
+  expect(performance.now() - madeAtMs).toBeGreaterThan(690);
+  await untilAllSent(fresh);
+  await ledger.createOrders(messages(1_500));
+  await untilAllSent(fresh);
+  // Three pages: a pause before each would be two between the first and the last.
+  expect(await fresh.one(`select extract(epoch from max(sent_at) - min(sent_at)) < 1.4 as "withoutPause"
+    from event_outbox where tag = 'ORDER_CREATED' and created_at = (select max(created_at) from event_outbox)`)).toEqual({ withoutPause: true });
+});
+
 test('three relays share 1,500 events: each is sent exactly once', async () => {
   await using fresh = await openCase({ stock: 1_500 });
   const ledger = fresh.ledger();

@@ -58,6 +58,7 @@ async function runLoop(relay: Relay, stopping: AbortSignal): Promise<void> {
   const pace = createPace(relay.config.tuning.relayIntervalMs);
   let recoverAtMs = 0;
   let figuresAtMs = 0;
+  let isIdle = true;
   while (!stopping.aborted) {
     let pauseMs: number;
     try {
@@ -69,9 +70,15 @@ async function runLoop(relay: Relay, stopping: AbortSignal): Promise<void> {
         figuresAtMs = performance.now() + FIGURES_INTERVAL_MS;
         relay.metrics.show(await relay.store.figures());
       }
-      const { claimed, sent } = await relayPage(relay);
-      if (claimed === 0) pauseMs = pace.idle();
-      else pauseMs = sent > 0 ? pace.worked() : pace.failed();
+      const lingerMs = isIdle ? await lingerLeftMs(relay) : 0;
+      if (lingerMs > 0) {
+        pauseMs = lingerMs;
+      } else {
+        const { claimed, sent } = await relayPage(relay);
+        isIdle = claimed === 0;
+        if (isIdle) pauseMs = pace.idle();
+        else pauseMs = sent > 0 ? pace.worked() : pace.failed();
+      }
     } catch (error) {
       if (isBug(error)) throw error;
       relay.surroundings.log('warn', 'relay round failed', { error: describeFailure(error) });
@@ -79,6 +86,14 @@ async function runLoop(relay: Relay, stopping: AbortSignal): Promise<void> {
     }
     if (pauseMs > 0) await delay(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
   }
+}
+
+/** How long a relay that had nothing to do leaves the first events of a burst, where it is told to: they cost the database nearly as much as the orders that are under way. */
+async function lingerLeftMs({ config, store }: Relay): Promise<number> {
+  const { relayLingerMs } = config.tuning;
+  if (relayLingerMs === 0) return 0;
+  const { unsent, oldestMs } = await store.figures();
+  return unsent === 0 ? 0 : Math.max(0, relayLingerMs - oldestMs);
 }
 
 /** One page: claim, send all at once, mark by outcome. */
