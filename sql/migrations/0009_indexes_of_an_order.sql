@@ -1,4 +1,4 @@
--- An order was 36 entries in indexes, and each is about a hundredth of what it costs (docs/decisions/0025). Paper 001 §10.3 asks for the fewest indexes that do: here go those
+-- An order was 35 entries in indexes, and each is about a hundredth of what it costs (docs/decisions/0025). Paper 001 §10.3 asks for the fewest indexes that do: here go those
 -- by which nothing is looked up. Every key that guards something stays, and so does the list of a user's orders.
 
 -- Searches by hand. One user and SKU are found by uq_orders_user_sku, one reservation or order by its own key, an entry of the ledger by its idempotency key.
