@@ -31,20 +31,26 @@ interface Run {
   readonly deadLetters: KeptDeadLetters;
   readonly logs: string[];
   readonly steps: { readonly step: string; readonly ids: readonly string[] }[];
+  readonly rehearsals: { readonly orders: number; readonly batch: number; readonly joined: boolean }[];
   ready: boolean;
 }
 
-async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly OrderMessage[], call: number) => TransactionOutcome | Promise<TransactionOutcome>, deadLetterAttempts = DEFAULT_TUNING.deadLetterAttempts): Promise<Run> {
+async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly OrderMessage[], call: number) => TransactionOutcome | Promise<TransactionOutcome>, { deadLetterAttempts = DEFAULT_TUNING.deadLetterAttempts, rehearsedOrders = 0 }: { readonly deadLetterAttempts?: number; readonly rehearsedOrders?: number } = {}): Promise<Run> {
   const consumer = new ScriptedConsumer();
   const calls: (readonly OrderMessage[])[] = [];
   const deadLetters = new KeptDeadLetters();
   const logs: string[] = [];
   const steps: Run['steps'] = [];
-  const run = { consumer, calls, deadLetters, logs, steps, ready: true };
+  const rehearsals: Run['rehearsals'] = [];
+  const run = { consumer, calls, deadLetters, logs, steps, rehearsals, ready: true };
   const ledger: OrderLedger = {
     createOrders: async (batch) => {
       calls.push(batch);
       return createOrders(batch, calls.length);
+    },
+    rehearse: (orders, batch) => {
+      rehearsals.push({ orders, batch, joined: consumer.ready() });
+      return Promise.resolve();
     },
     ready: () => Promise.resolve(run.ready),
     close: () => Promise.resolve(),
@@ -52,7 +58,7 @@ async function start(strategy: ConsumerStrategy, createOrders: (batch: readonly 
   const config: RoleConfig = {
     role: 'consumer', instance: 'consumer-1', namespace: namespaceOf('unit'), listen: { host: '127.0.0.1', port: 0 }, activityId: '1', skuIds: ['1'],
     addresses: { redis: { host: '', port: 0 }, kafka: { host: '', port: 0 }, postgres: { host: '', port: 0, user: '', password: '' } },
-    strategies: { consumer: strategy, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, postgresPoolSize: 4, deadLetterAttempts },
+    strategies: { consumer: strategy, allocator: 'token' }, tuning: { ...DEFAULT_TUNING, postgresPoolSize: 4, deadLetterAttempts, rehearsedOrders },
   };
   const role = await startConsumer({ consumer, ledger, deadLetters }, config, {
     clock: systemClock,
@@ -70,6 +76,13 @@ test('a batch is cut to transactions of N in order, and its two steps are announ
   expect(run.calls.flat()).toEqual(all);
   expect(run.steps.map(({ step, ids }) => [step, ids.length])).toEqual([['consumer.received', 1_200], ['consumer.after-offset-commit', 1_200]]);
   expect(run.steps[1]?.ids[0]).toBe(all[0]?.reservationId);
+});
+
+test('orders are rehearsed where that is asked for, before the consumer joins its group', async () => {
+  expect((await start('batch:200', done)).rehearsals).toEqual([]);
+  const run = await start('batch:200', done, { rehearsedOrders: 1_000 });
+  expect(run.rehearsals).toEqual([{ orders: 1_000, batch: 200, joined: false }]);
+  expect(run.consumer.ready()).toBe(true);
 });
 
 test('what is unknown or not committed is handed over again unchanged, with heartbeats in between', async () => {
@@ -147,7 +160,7 @@ const contested: TransactionOutcome = { outcome: 'not-committed', reason: '40001
 const includes = (batch: readonly OrderMessage[], requestId: string): boolean => batch.some((message) => message.requestId === requestId);
 
 test('a message that PostgreSQL answers with a conflict each time holds nobody up, and is a dead letter when others were worked off beside it', async () => {
-  const run = await start('batch:8', (batch) => (includes(batch, 'r2') ? contested : done(batch)), 1);
+  const run = await start('batch:8', (batch) => (includes(batch, 'r2') ? contested : done(batch)), { deadLetterAttempts: 1 });
   await run.consumer.deliver(recordsOf(messages(8)));
   expect(run.deadLetters.letters).toMatchObject([{ offset: '2', cause: 'ANOMALY', detail: '40001 x', attempts: 7 }]);
   const withoutIt = run.calls.filter((batch) => !includes(batch, 'r2'));
@@ -166,7 +179,7 @@ test.each<[string, TransactionOutcome]>([
   const run = await start('batch:8', (_batch, call) => {
     if (call > 8) context.running = false;
     return outcome;
-  }, 1);
+  }, { deadLetterAttempts: 1 });
   await expect(run.consumer.deliver(recordsOf(messages(1)), context)).rejects.toThrow('come again');
   expect(run.deadLetters.letters).toEqual([]);
 });
