@@ -23,8 +23,8 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     answerWithinMs: 60,
     producerThreadNice: 15,
     producerLingerMs: 250,
-    // The orders of the whole sale take about that long; events claimed meanwhile would take half as much of the database again.
-    relayLingerMs: 2_500,
+    // The orders take nearly that long beside such a storm; events claimed meanwhile would take half as much of the database again.
+    relayLingerMs: 6_000,
     sendBudgetMs: 3_000,
     resendAfterMs: 6_000,
   },
