@@ -29,6 +29,7 @@ export const relayDies = smallRun({
 /**
  * Answers are held back for a third of a second and then lost with the connection: whatever was asked meanwhile, Redis has done. Twice, and all in flight at once: of
  * single calls, cut one by one, some went out once only, since another answer had closed the connection a moment before (three calls showed it in nine runs of ten).
+ * As many units as arrivals: what is taken twice must be there to be taken.
  */
 export const reserveAnswerLost = smallRun({
   name: 'reserve-answer-lost',

@@ -17,25 +17,36 @@ import { inRehearsal, type Transaction } from './transaction.js';
 const SESSIONS = 4;
 /** Of each session. PostgreSQL thinks about keeping a plan after five: that it shall do when there are real rows. */
 const ROUNDS = 3;
+/** No round begins later: a consumer that starts again in the middle of a sale has something better to do. */
+const REHEARSED_WITHIN_MS = 5_000;
 /** Ids of activities count down from here; no one else's begin at the far end of the numbers. */
 const LAST_ACTIVITY = 9_223_372_036_854_775_807n;
 const VERSION = '1';
 const HOLD_MS = 600_000;
 
-/** At least so many orders; in batches of `batch` at most. Rejects when the database does not take them, and leaves nothing behind then either. */
+/** About so many orders, in batches of `batch` at most. Rejects when the database does not take them, after all sessions have ended, and leaves nothing behind then either. */
 export async function rehearseOrders(pool: Pool, statements: Statements, parts: OrderTransactionParts, { instance, orders, batch }: { readonly instance: RoleInstance; readonly orders: number; readonly batch: number }): Promise<void> {
   const silent: OrderTransactionParts = { ...parts, observer: silentStepObserver };
   const size = Math.min(batch, Math.ceil(orders / (SESSIONS * ROUNDS)));
-  const rounds = Math.ceil(orders / (SESSIONS * size));
-  await Promise.all(Array.from({ length: SESSIONS }, async (_, session) => {
+  // One order a transaction, as `single` has it, is rehearsed in fewer orders: more rounds would have PostgreSQL keep plans for empty tables.
+  const rounds = Math.min(ROUNDS, Math.ceil(orders / (SESSIONS * size)));
+  const endsAtMs = performance.now() + REHEARSED_WITHIN_MS;
+  let failed = false;
+  const sessions = await Promise.allSettled(Array.from({ length: SESSIONS }, async (_, session) => {
     const activityId = String(LAST_ACTIVITY - BigInt(workerNumber(instance) * SESSIONS + session));
-    for (let round = 0; round < rounds; round += 1) {
+    // A consumer that joins cold must not have the rest of a rehearsal beside its first orders.
+    for (let round = 0; round < rounds && !failed && performance.now() < endsAtMs; round += 1) {
       await inRehearsal(pool, statements, async (transaction) => {
         await openSale(transaction, activityId, size, parts.clock.nowMs());
         await decideMessages(transaction, messagesOf(activityId, size, parts.clock.nowMs()), silent);
+      }).catch((error: unknown) => {
+        failed = true;
+        throw error;
       });
     }
   }));
+  const lost = sessions.find((session) => session.status === 'rejected');
+  if (lost !== undefined) throw lost.reason;
 }
 
 async function openSale(transaction: Transaction, activityId: string, stock: number, nowMs: number): Promise<void> {

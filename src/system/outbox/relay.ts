@@ -93,7 +93,8 @@ async function lingerLeftMs({ config, store }: Relay): Promise<number> {
   const { relayLingerMs } = config.tuning;
   if (relayLingerMs === 0) return 0;
   const { unsent, oldestMs } = await store.figures();
-  return unsent === 0 ? 0 : Math.max(0, relayLingerMs - oldestMs);
+  // An age below zero is a clock that went back.
+  return unsent === 0 ? 0 : Math.min(relayLingerMs, Math.max(0, relayLingerMs - oldestMs));
 }
 
 /** One page: claim, send all at once, mark by outcome. */

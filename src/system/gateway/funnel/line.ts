@@ -38,7 +38,7 @@ export function createLineLayer(): LineLayer {
       if (line !== undefined) line.most = Math.max(WAITING_AT_LEAST, units * WAITING_PER_UNIT);
     },
     pass: ({ sku, requestId }) => (isFull(sku.skuId) ? queueFull(requestId) : null),
-    // Nobody leaves the line while a turn lasts, and who is refused does not enter it.
+    // True when it is said, and said once for the items of a batch: who is refused does not enter the line.
     standing: (skuId) => (isFull(skuId) ? queueFull('') : 'passes'),
   };
 }
