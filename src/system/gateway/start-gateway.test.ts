@@ -8,12 +8,12 @@ import { createRoleMetrics } from '../role-metrics.js';
 import { freshRecord } from '../stock/record-codec.js';
 import type { StockPort } from '../stock/stock-port.js';
 import type { StockView } from '../stock/stock-view.js';
-import { createGatewayCore, type GatewayCore } from './start-gateway.js';
+import { createGatewayCore, startGateway, type GatewayCore, type GatewayDependencies } from './start-gateway.js';
 
 const SKU = { activityId: '7', skuId: '70' };
 const NOWHERE = { host: '127.0.0.1', port: 0 };
 
-function gateway(): { readonly core: GatewayCore; readonly calls: Record<'meta' | 'reserve' | 'view', number> } {
+function gateway(): { readonly core: GatewayCore; readonly dependencies: GatewayDependencies; readonly config: RoleConfig; readonly calls: Record<'meta' | 'reserve' | 'view', number> } {
   const calls = { meta: 0, reserve: 0, view: 0 };
   const notAsked = (): never => { throw new Error('not asked here'); };
   const stock: StockPort = {
@@ -38,15 +38,13 @@ function gateway(): { readonly core: GatewayCore; readonly calls: Record<'meta' 
     role: 'gateway', instance: 'gateway-1', namespace: namespaceOf('prewarmed'), ...SKU, skuIds: [SKU.skuId], listen: NOWHERE, tuning: DEFAULT_TUNING,
     strategies: { consumer: 'single', allocator: 'token' }, addresses: { redis: NOWHERE, kafka: NOWHERE, postgres: { ...NOWHERE, user: 'u', password: 'p' } },
   };
-  const core = createGatewayCore(
-    {
-      stock, view, book: null, metrics: createRoleMetrics('gateway', 'gateway-1'),
-      producer: { send: () => Promise.resolve({ outcome: 'sent', reason: null }), ready: () => Promise.resolve(true), close: () => Promise.resolve() },
-      reader: { lookup: notAsked, ready: () => Promise.resolve(true), close: () => Promise.resolve() },
-    },
-    config, { clock: { nowMs: () => Date.now() }, observer: silentStepObserver, log: () => undefined },
-  );
-  return { core, calls };
+  const dependencies: GatewayDependencies = {
+    stock, view, book: null, metrics: createRoleMetrics('gateway', 'gateway-1'),
+    producer: { send: () => Promise.resolve({ outcome: 'sent', reason: null }), ready: () => Promise.resolve(true), close: () => Promise.resolve() },
+    reader: { lookup: notAsked, ready: () => Promise.resolve(true), close: () => Promise.resolve() },
+  };
+  const core = createGatewayCore(dependencies, config, { clock: { nowMs: () => Date.now() }, observer: silentStepObserver, log: () => undefined });
+  return { core, dependencies, config, calls };
 }
 
 test('whoever waits for its health has it load the configuration: the first customers of the sale wait for none', async () => {
@@ -68,4 +66,15 @@ test('the page of a SKU asks no store, however often it is asked for, and shows 
   // The configuration is looked at again once a second at most, by whoever asks.
   expect(calls.meta).toBeLessThanOrEqual(2 + Math.floor((performance.now() - startedAtMs) / 1_000));
   await core.close();
+});
+
+test('a gateway whose warm-up fails starts cold and says so; a bug in it is not hidden', async () => {
+  const { dependencies, config } = gateway();
+  const logs: string[] = [];
+  const surroundings = { clock: { nowMs: () => Date.now() }, observer: silentStepObserver, log: (level: string, text: string) => void logs.push(`${level}: ${text}`) };
+  const running = await startGateway(dependencies, config, surroundings, () => Promise.reject(new Error('it hangs')));
+  expect(await running.health()).toEqual([]);
+  expect(logs).toEqual(['warn: the gateway starts cold']);
+  await running.stop();
+  await expect(startGateway(dependencies, config, surroundings, () => Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
 });

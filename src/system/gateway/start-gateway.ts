@@ -4,6 +4,7 @@
 import { DEFAULT_FUNNEL } from '../../domain/funnel.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RequestReader } from '../ledger/ledger-port.js';
+import { isBug } from '../ledger/postgres-failure.js';
 import type { LogProducer } from '../order-log/order-log-port.js';
 import type { RoleMetrics } from '../role-metrics.js';
 import type { RoleSurroundings, RunningRole } from '../role.js';
@@ -109,12 +110,16 @@ function warmConfigOf(config: RoleConfig): RoleConfig {
 }
 
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
-export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings): Promise<RunningRole> {
+export async function startGateway(dependencies: GatewayDependencies, config: RoleConfig, surroundings: RoleSurroundings, warmUp = warmUpGateway): Promise<RunningRole> {
   const { metrics } = dependencies;
   const warmConfig = warmConfigOf(config);
-  await warmUpGateway(warmConfig, surroundings, config.tuning.warmUpRequests, {
+  await warmUp(warmConfig, surroundings, config.tuning.warmUpRequests, {
     core: (memory, silent) => createGatewayCore(memory, warmConfig, silent),
     serve: (core, memory, silent) => serveGateway(core, { ...warmConfig, listen: ANY_PORT }, silent, memory.metrics, () => core.health()),
+  }).catch((error: unknown) => {
+    if (isBug(error)) throw error;
+    // Slower for a moment is better than not there: a gateway that starts again in the middle of a sale sells.
+    surroundings.log('warn', 'the gateway starts cold', { reason: String(error) });
   });
   const core = createGatewayCore(dependencies, config, surroundings);
   let stopping = false;

@@ -8,14 +8,16 @@ import { writerInTwo } from './writer-in-two.js';
 
 /** Enough for more batches at once than the line in front of Redis takes. */
 const CONNECTIONS = 32;
+/** A batch takes some milliseconds; this long only where something hangs, and then the sale must not wait for the warm-up. */
+const ANSWERED_WITHIN_MS = 3_000;
 const CONTENT_LENGTH = /content-length: *([0-9]+)/i;
 
 function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, items: string): string {
   return `POST ${batchPath(activityId, skuId)} HTTP/1.1\r\nHost: ${host}:${String(port)}\r\nContent-Type: application/json\r\nContent-Length: ${String(items.length)}\r\n\r\n${items}`;
 }
 
-/** One connection, one batch in flight. Resolves when `nextItems` has no more; rejects when the connection ends before. */
-function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null): Promise<void> {
+/** One connection, one batch in flight. Resolves when `nextItems` has no more; rejects when the connection ends before, or nothing comes for so long. */
+function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null, answeredWithinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...address, noDelay: true });
     const write = writerInTwo(socket);
@@ -39,10 +41,13 @@ function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null
     });
     socket.on('error', reject);
     socket.on('end', () => { reject(new Error('the gateway closed a connection in its warm-up')); });
+    socket.setTimeout(answeredWithinMs, () => {
+      socket.destroy(new Error(`the gateway has not answered for ${String(answeredWithinMs)} ms in its warm-up`));
+    });
   });
 }
 
 /** `nextItems`: the JSON of the next batch, null when there is none; called until then. ASCII. */
-export async function postBatches(address: HostPort, sku: SkuKey, nextItems: () => string | null): Promise<void> {
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(address, sku, nextItems)));
+export async function postBatches(address: HostPort, sku: SkuKey, nextItems: () => string | null, answeredWithinMs = ANSWERED_WITHIN_MS): Promise<void> {
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(address, sku, nextItems, answeredWithinMs)));
 }
