@@ -1,7 +1,7 @@
 /**
  * Role `gateway`: the submit and query functions over their stores, and the HTTP server in front of them.
  */
-import { DEFAULT_FUNNEL } from '../../domain/funnel.js';
+import { DEFAULT_FUNNEL, type FunnelTuning } from '../../domain/funnel.js';
 import type { RoleConfig } from '../../domain/role-config.js';
 import type { RequestReader } from '../ledger/ledger-port.js';
 import { isBug } from '../ledger/postgres-failure.js';
@@ -102,11 +102,16 @@ function serveGateway({ submitter, query, skuState }: GatewayCore, config: RoleC
   return startGatewayServer({ listen: config.listen, submitter, query, skuState, recorder: answerRecorder(metrics, config), surroundings, health, metrics });
 }
 
+/** A copy made like every other: what the warm-up compiled holds for objects of the shapes that it saw. */
+function configWith(config: RoleConfig, layers: FunnelTuning['layers']): RoleConfig {
+  const { tuning } = config;
+  return { ...config, tuning: { ...tuning, funnel: { ...tuning.funnel, layers: { ...DEFAULT_FUNNEL.layers, ...layers } } } };
+}
+
 /** The warm-up's, without the layers that would wait, ask a store, or keep it out. */
 function warmConfigOf(config: RoleConfig): RoleConfig {
-  const { tuning } = config;
-  const layers = { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': tuning.funnel.layers['sold-out-mark'], line: tuning.funnel.layers.line };
-  return { ...config, tuning: { ...tuning, funnel: { ...tuning.funnel, layers } } };
+  const { layers } = config.tuning.funnel;
+  return configWith(config, { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': layers['sold-out-mark'], line: layers.line });
 }
 
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */
@@ -121,7 +126,7 @@ export async function startGateway(dependencies: GatewayDependencies, config: Ro
     // Slower for a moment is better than not there: a gateway that starts again in the middle of a sale sells.
     surroundings.log('warn', 'the gateway starts cold', { reason: String(error) });
   });
-  const core = createGatewayCore(dependencies, config, surroundings);
+  const core = createGatewayCore(dependencies, configWith(config, config.tuning.funnel.layers), { ...surroundings });
   let stopping = false;
   const health = async (): Promise<readonly string[]> => (stopping ? ['the gateway is stopping'] : core.health());
   const server = await serveGateway(core, config, surroundings, metrics, health).catch(async (error: unknown) => {

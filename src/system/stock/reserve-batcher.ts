@@ -61,10 +61,7 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
       if (entry.submittedAtMs <= oldest) entry.settle({ outcome: 'surely-not-done', reason: 'waited past its deadline and was not sent' });
       else batch.push(entry);
     }
-    if (head === queue.length) {
-      queue = [];
-      head = 0;
-    } else if (head > COMPACT_AFTER) {
+    if (head > COMPACT_AFTER || head === queue.length) {
       queue = queue.slice(head);
       head = 0;
     }
@@ -81,7 +78,9 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
   function launch(batch: readonly Entry[]): void {
     inFlight += 1;
     onTheWire += batch.length;
-    void stock.reserve(sku, batch.map(({ request }) => request)).then(
+    const requests: ReserveRequest[] = [];
+    for (const { request } of batch) requests.push(request);
+    void stock.reserve(sku, requests).then(
       (reply) => { settleAll(batch, reply); },
       (error: unknown) => { for (const entry of batch) entry.fail(error); },
     ).finally(() => {
@@ -120,7 +119,9 @@ export function createReserveBatcher(stock: Pick<StockPort, 'reserve'>, sku: Sku
 }
 
 function settleAll(batch: readonly Entry[], reply: ReserveReply): void {
-  for (const [index, entry] of batch.entries()) {
+  for (let index = 0; index < batch.length; index += 1) {
+    const entry = batch[index];
+    if (entry === undefined) break;
     if (reply.outcome !== 'done') {
       entry.settle(reply);
       continue;

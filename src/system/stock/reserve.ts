@@ -42,8 +42,11 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
   const keys = connection.keys(sku);
   let heads = '';
   let records = '';
-  const fresh = requests.map((request) => freshRecord(request, known.activityVersion));
-  for (const record of fresh) {
+  // Pushed one by one, here and below: `map` makes arrays of two kinds, by how far it is compiled, and code that has seen one kind is thrown away for the other.
+  const fresh: StockRecord[] = [];
+  for (const request of requests) {
+    const record = freshRecord(request, known.activityVersion);
+    fresh.push(record);
     const packed = packRecord(record);
     heads += `${record.requestId} ${record.userId} ${String(packed.length)} `;
     records += packed;
@@ -55,10 +58,12 @@ async function call(connection: StockConnection, guard: EpochGuard, sku: SkuKey,
     [known.epoch, known.activityVersion, dueInMs, requests.length, heads, records, soldOutMarkMs],
   );
   if (result.outcome !== 'done') return result;
-  const [status, ...decisions] = result.value;
-  assert(decisions.length === requests.length, 'reserve_batch answered another number of decisions');
+  const [status, ...texts] = result.value;
+  assert(texts.length === requests.length, 'reserve_batch answered another number of decisions');
   if (status !== 'OK') guard.forget(sku);
-  return { outcome: 'done', decisions: decisions.map((text, index) => decisionOf(text, fresh[index], known)) };
+  const decisions: ReserveDecision[] = [];
+  for (let index = 0; index < texts.length; index += 1) decisions.push(decisionOf(texts[index] ?? '', fresh[index], known));
+  return { outcome: 'done', decisions };
 }
 
 /** `fresh`: what is stored when the request is accepted. */

@@ -62,17 +62,17 @@ async function warmedUp(warmed: RoleConfig, requests: number): Promise<{ readonl
 }
 
 it('wins, announces no step and writes no log', async () => {
-  const { codes, heard } = await warmedUp(config, 320);
-  expect([...codes]).toEqual([['QUEUED', 320]]);
+  const { codes, heard } = await warmedUp(config, 576);
+  expect([...codes]).toEqual([['QUEUED', 576]]);
   expect(heard).toEqual([]);
 });
 
 it('for an edge: wins early and late, hears repeats, and is refused by the line and from memory', async () => {
-  const { codes, heard } = await warmedUp(forAnEdge, 5 * 1_024);
+  const { codes, heard } = await warmedUp(forAnEdge, 9 * 512);
   expect([...codes.keys()].sort()).toEqual(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'QUEUE_FULL', 'TEMP_SOLD_OUT']);
-  expect([...codes.values()].reduce((sum, count) => sum + count)).toBe(2 * 5 * 1_024);
+  expect([...codes.values()].reduce((sum, count) => sum + count)).toBe(2 * 9 * 512);
   // Every unit is sold, and some buyers ask again.
-  expect((codes.get('QUEUED') ?? 0) + (codes.get('QUEUED_PENDING_MESSAGE') ?? 0)).toBeGreaterThan(5 * 1_024);
+  expect((codes.get('QUEUED') ?? 0) + (codes.get('QUEUED_PENDING_MESSAGE') ?? 0)).toBeGreaterThan(9 * 512);
   expect(heard).toEqual([]);
 });
 
