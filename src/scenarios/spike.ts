@@ -19,7 +19,7 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     maxInFlight: 30_000,
     warmUpRequests: 12_288,
     rehearsedOrders: 3_000,
-    youngGenerationMb: 64,
+    youngGenerationMb: 256,
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
     producerThreadNice: 15,
