@@ -152,7 +152,7 @@ function writeBytes(response: ServerResponse, form: BatchForm, bytes: Buffer): v
 
 /** Many reservations in one request (domain/batch-contract.ts). */
 async function answerBatch({ request, response, sku, body, startedAtMs }: Purchase, { submitter, recorder, surroundings, turns }: ServingOptions): Promise<void> {
-  if (body !== null) await turns.enter(body.length);
+  if (body !== null) await turns.enter();
   const batchForm = batchFormOf(request.headers['content-type']);
   const log: RoleSurroundings['log'] = (...line) => { surroundings.log(...line); };
   if (batchForm === 'json' && body !== null && submitter.sells(sku)) {

@@ -1,49 +1,52 @@
 /**
- * How much of all batches is decided in one turn of the event loop. Without a bound a busy edge fills a turn with everything that its connections carry, a hundred
- * thousand items, and the answers of Redis wait behind them until their deadline is over: from then on nothing is sold and nothing gets better.
+ * How long batches are decided in one turn of the event loop. Without a bound a busy edge fills a turn with everything that its connections carry, a hundred
+ * thousand items, and the answers of Redis wait behind them until their deadline is over: from then on nothing is sold and nothing gets better. A bound by size is too much while
+ * items go on to Redis and too little while they are refused: the answers of Redis made turns of 40 ms, in each of which a thousand of twelve thousand arrivals were told that the
+ * line is full, for nearly nothing.
  */
 
 export interface Turns {
-  /** Resolves when this batch may be decided; in the order of the calls. `bytes`: its size, which is what it costs. */
-  enter(bytes: number): Promise<void>;
+  /** Resolves when this batch may be decided; in the order of the calls. */
+  enter(): Promise<void>;
 }
 
-/** About a thousand items: a millisecond when they are refused from memory, a quarter of the patience of a winner when they all go on to Redis. */
-const BYTES_PER_TURN = 65_536;
+/** Some thousands of items that are refused from memory, more than arrive meanwhile; and a small part of the patience of a winner. */
+const MEASURE_MS = 8;
 
-export function createTurns(bytesPerTurn = BYTES_PER_TURN): Turns {
-  const line: { readonly bytes: number; readonly enter: () => void }[] = [];
-  let left = bytesPerTurn;
+export function createTurns(measureMs = MEASURE_MS, nowMs: () => number = () => performance.now()): Turns {
+  const line: (() => void)[] = [];
+  let endsAtMs = 0;
   let scheduled = false;
 
-  function nextTurn(): void {
-    scheduled = false;
-    left = bytesPerTurn;
-    while (left > 0) {
-      const first = line.shift();
-      if (first === undefined) break;
-      left -= first.bytes;
-      first.enter();
-    }
-    if (left < bytesPerTurn) schedule();
-  }
-
-  /** The turn after one that decided something begins with a full measure again. */
-  function schedule(): void {
-    if (scheduled) return;
+  function begin(): void {
+    endsAtMs = nowMs() + measureMs;
     scheduled = true;
     setImmediate(nextTurn);
   }
 
+  function nextTurn(): void {
+    scheduled = false;
+    if (line.length === 0) return;
+    begin();
+    serve();
+  }
+
+  /** One after the other: the time of each is known when what it resolves has run. */
+  function serve(): void {
+    line.shift()?.();
+    if (line.length > 0) {
+      queueMicrotask(() => {
+        if (nowMs() < endsAtMs) serve();
+      });
+    }
+  }
+
   return {
-    enter(bytes) {
-      schedule();
-      if (left > 0 && line.length === 0) {
-        left -= bytes;
-        return Promise.resolve();
-      }
+    enter() {
+      if (!scheduled) begin();
+      if (line.length === 0 && nowMs() < endsAtMs) return Promise.resolve();
       return new Promise((enter) => {
-        line.push({ bytes, enter });
+        line.push(enter);
       });
     },
   };
