@@ -36,14 +36,15 @@ it('hot-sku holds over an edge: every kind of request in batches', async () => {
 /**
  * Before and after the reserve call, which decides a batch; after the hand-off and before the answer, which are of one request in a batch. Each with how often a
  * process that lives on comes there before it dies: a gateway sees some hundred batches and a thousand requests a second, and what is reached first ends the life
- * that counts. Asked for after as many batches as requests, the two points of a batch wait for the others to be done, and for eight seconds' batches to be small.
+ * that counts. Asked for after as many batches as requests, the two points of a batch wait for the others to be done, and for eight seconds' batches to be small. At
+ * 2,000 arrivals a second each gateway has one at a beat of the clock, and a warm one reserves them one by one.
  */
 const CRASH_POINTS = [['gateway.before-reserve', 20], ['gateway.after-reserve', 20], ['gateway.after-send', 200], ['gateway.before-reply', 200]] as const;
 
 it.each(['json', 'binary'])('each of two gateways dies at every point of a batch, written in %s: nothing is lost', async (form) => {
   const plan = join(reports, `crash-${form}.yaml`);
   writeFileSync(plan, JSON.stringify({
-    schemaVersion: 1, scenario: 'kill-after-lua', options: { transport: 'edge', edgeForm: form, rate: 2_000, duration: '8s' },
+    schemaVersion: 1, scenario: 'kill-after-lua', options: { transport: 'edge', edgeForm: form, rate: 4_000, duration: '8s' },
     faults: CRASH_POINTS.map(([step, hit]) => `kill-role@step=${step},hit=${hit},every=${hit},times=2`),
   }));
   const verdict = await green('--plan', plan);
