@@ -31,7 +31,8 @@ export async function hearDeaths(docker: Docker, stackId: string, servers: Reado
   };
   const onDeath = async ({ Actor, timeNano }: DieEvent): Promise<void> => {
     for (const server of servers.values()) {
-      if (!server.hasDied(Actor.ID) || !listening || timeNano / 1e6 <= (toldAtMs.get(server.name) ?? 0)) continue;
+      // Whole milliseconds on both sides: a death is told to the nanosecond, and would be later than the look that found it, which is told to the millisecond.
+      if (!server.hasDied(Actor.ID) || !listening || Math.floor(timeNano / 1e6) <= (toldAtMs.get(server.name) ?? 0)) continue;
       await tell(server);
     }
   };
