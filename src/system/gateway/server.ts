@@ -155,8 +155,8 @@ async function answerBatch({ request, response, sku, body, startedAtMs }: Purcha
   if (body !== null) await turns.enter();
   const batchForm = batchFormOf(request.headers['content-type']);
   const log: RoleSurroundings['log'] = (...line) => { surroundings.log(...line); };
-  if (batchForm === 'json' && body !== null && submitter.sells(sku)) {
-    const inPlace = answerInPlace(body, sku, submitter, log);
+  if (batchForm !== null && body !== null && submitter.sells(sku)) {
+    const inPlace = answerInPlace(batchForm, body, sku, submitter, log);
     if (inPlace !== null) {
       const { bytes, told } = await inPlace;
       writeBytes(response, batchForm, bytes);

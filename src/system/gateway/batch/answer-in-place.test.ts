@@ -1,17 +1,19 @@
-/** Refusals written in place are those that each item would have heard by itself, byte for byte, and the layers count the same. */
+/** Refusals written in place are those that each item would have heard by itself, byte for byte, and layers, metrics and admission count the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { BATCH_ITEMS_MAX, BINARY_ITEM_BYTES } from '../../../domain/batch-contract.js';
 import { DEFAULT_FUNNEL, FUNNEL_LAYERS, type FunnelLayerName } from '../../../domain/funnel.js';
 import { DEFAULT_TUNING } from '../../../domain/role-config.js';
 import { silentStepObserver } from '../../../domain/steps.js';
 import { createRoleMetrics } from '../../role-metrics.js';
 import { memoryBook } from '../../stock/memory-book.test-support.js';
-import { createAdmission } from '../admission.js';
+import { createAdmission, type Admission } from '../admission.js';
 import * as answers from '../answers.js';
 import { GatewayFunnel } from '../funnel/gateway-funnel.js';
+import { answerRecorder, type AnswerRecorder } from '../gateway-metrics.js';
 import { plainItem, type ValidReservation } from '../validate.js';
-import { answerInPlace, type RefusingDecider } from './answer-in-place.js';
+import { answerInPlace, type AnsweredInPlace, type RefusingDecider } from './answer-in-place.js';
 import { decideBatch } from './decide-batch.js';
 import { readBatch } from './read-batch.js';
 import { writeBatch } from './write-batch.js';
@@ -25,6 +27,10 @@ const MARK_MS = 3_600_000;
 interface World {
   readonly funnel: GatewayFunnel;
   readonly decider: RefusingDecider;
+  readonly admission: Admission;
+  readonly recorder: AnswerRecorder;
+  /** All counters and gauges; how long things took is left out. */
+  metrics(): Promise<readonly string[]>;
   setWaiting(waiting: number): void;
 }
 
@@ -38,8 +44,10 @@ function valid(n: number, user: number): ValidReservation {
 async function world(on: readonly FunnelLayerName[], soldOut: boolean): Promise<World> {
   const layers = Object.fromEntries(FUNNEL_LAYERS.map((name) => [name, on.includes(name)])) as Record<FunnelLayerName, boolean>;
   const loaded = Array.from({ length: WINNERS }, (_winner, n) => ({ requestId: `r-${String(n)}`, userId: String(n + 1) }));
+  const admission = createAdmission(1_000_000);
+  const metrics = createRoleMetrics('gateway', 'gateway-1');
   const funnel = new GatewayFunnel({
-    admission: createAdmission(1_000_000), metrics: createRoleMetrics('gateway', 'gateway-1'), book: memoryBook(), gauge: null,
+    admission, metrics, book: memoryBook(), gauge: null,
     view: {
       standing: () => Promise.resolve({ outcome: 'done', value: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 1, acceptedCount: WINNERS } }),
       accepted: () => Promise.resolve({ outcome: 'done', value: { requests: loaded, nextCursor: '0' } }),
@@ -65,21 +73,58 @@ async function world(on: readonly FunnelLayerName[], soldOut: boolean): Promise<
     },
     standingRefusal: ({ skuId }) => funnel.standingRefusal(skuId),
   };
-  return { funnel, decider, setWaiting: (now) => { waiting = now; } };
+  return {
+    funnel, decider, admission,
+    recorder: answerRecorder(metrics, { activityId: '7', skuIds: ['70'] }),
+    metrics: async () => (await metrics.text()).split('\n').filter((line) => /^seckill_(requests|rate|sold_out_total|duplicate|gateway_funnel)/.test(line)),
+    setWaiting: (now) => { waiting = now; },
+  };
 }
 
 const log = (): void => undefined;
-const bodyOf = (pairs: readonly (readonly [number, number])[]): Buffer =>
-  Buffer.from(`[${pairs.map(([request, user]) => `{"requestId":"r-${String(request)}","userId":"${String(user)}","quantity":1}`).join(',')}]`);
+type Form = 'json' | 'binary';
+/** Request and user; as a binary item one of these may also be no id at all. */
+type Item = readonly [request: number, user: number, flaw?: Flaw];
 
-async function oneByOne(body: Buffer, decider: RefusingDecider): Promise<Buffer> {
-  const read = readBatch('json', body, SKU);
+const FLAWS: Readonly<Record<string, (item: Buffer) => void>> = {
+  'no user': (item) => item.fill(0, 0, 8),
+  'a user beyond int8': (item) => { item[0] = 128; },
+  'no request id': (item) => { item[8] = 0; },
+  'a request id that does not fit': (item) => { item[8] = 24; },
+  'another alphabet': (item) => { item[9] = 0x20; },
+  'something behind the request id, which nobody looks at': (item) => { item[31] = 0x41; },
+};
+type Flaw = keyof typeof FLAWS;
+
+function binaryItem([request, user, flaw]: Item): Buffer {
+  const item = Buffer.alloc(BINARY_ITEM_BYTES);
+  const requestId = `r-${String(request)}`;
+  item.writeBigUInt64BE(BigInt(user));
+  item[8] = requestId.length;
+  item.write(requestId, 9, 'latin1');
+  if (flaw !== undefined) FLAWS[flaw]?.(item);
+  return item;
+}
+
+const BODIES: Readonly<Record<Form, (items: readonly Item[]) => Buffer>> = {
+  json: (items) => Buffer.from(`[${items.map(([request, user]) => `{"requestId":"r-${String(request)}","userId":"${String(user)}","quantity":1}`).join(',')}]`),
+  binary: (items) => Buffer.concat(items.map(binaryItem)),
+};
+
+async function oneByOne(form: Form, body: Buffer, decider: RefusingDecider): Promise<AnsweredInPlace> {
+  const read = readBatch(form, body, SKU);
   if (!read.ok) throw new Error(read.problem);
-  return writeBatch('json', await decideBatch(read.items, SKU, decider, log));
+  const decided = await decideBatch(read.items, SKU, decider, log);
+  return { bytes: writeBatch(form, decided), told: { answers: decided } };
 }
 
 /** A winner's request by himself, by another, another request of a winner, and strangers. */
-const pairs = fc.array(fc.tuple(fc.integer({ min: 0, max: UNKNOWN }), fc.integer({ min: 1, max: UNKNOWN })).chain(([request, user]) => fc.constantFrom<readonly [number, number]>([request, user], [request, request + 1])), { minLength: 1, maxLength: 60 });
+const ids = fc.tuple(fc.integer({ min: 0, max: UNKNOWN }), fc.integer({ min: 1, max: UNKNOWN })).chain(([request, user]) => fc.constantFrom<Item>([request, user], [request, request + 1]));
+const flawed = fc.tuple(ids, fc.constantFrom(...Object.keys(FLAWS))).map(([[request, user], flaw]): Item => [request, user, flaw]);
+const BATCHES: Readonly<Record<Form, fc.Arbitrary<Item[]>>> = {
+  json: fc.array(ids, { minLength: 1, maxLength: 60 }),
+  binary: fc.array(fc.oneof({ weight: 9, arbitrary: ids }, { weight: 1, arbitrary: flawed }), { maxLength: 60 }),
+};
 
 const STATES: readonly { readonly name: string; readonly on: readonly FunnelLayerName[]; readonly soldOut: boolean; readonly waiting: number; readonly code: string }[] = [
   { name: 'the mark stands', on: ['sold-out-mark', 'line', 'in-flight'], soldOut: true, waiting: 1_000, code: 'TEMP_SOLD_OUT' },
@@ -87,21 +132,29 @@ const STATES: readonly { readonly name: string; readonly on: readonly FunnelLaye
   { name: 'the mark stands in front of layers that look at each', on: ['sold-out-mark', 'user-bucket', 'line'], soldOut: true, waiting: 0, code: 'TEMP_SOLD_OUT' },
 ];
 
-describe.each(STATES)('$name', ({ on, soldOut, waiting, code }) => {
+describe.each(STATES.flatMap((state) => (['json', 'binary'] as const).map((form) => ({ ...state, form }))))('$form: $name', ({ form, on, soldOut, waiting, code }) => {
   test('every batch has the answer of its items one by one', async () => {
     const [together, alone] = await Promise.all([world(on, soldOut), world(on, soldOut)]);
     for (const each of [together, alone]) each.setWaiting(waiting);
     await fc.assert(
-      fc.asyncProperty(pairs, async (batch) => {
-        const body = bodyOf(batch);
-        const inPlace = await answerInPlace(body, SKU, together.decider, log);
-        expect(inPlace?.bytes.toString()).toBe((await oneByOne(body, alone.decider)).toString());
-        expect((inPlace?.told.answers.length ?? 0) + (inPlace?.told.alike?.count ?? 0)).toBe(batch.length);
+      fc.asyncProperty(BATCHES[form], async (batch) => {
+        const body = BODIES[form](batch);
+        const inPlace = await answerInPlace(form, body, SKU, together.decider, log);
+        const asked = await oneByOne(form, body, alone.decider);
+        if (inPlace === null) throw new Error('not in place');
+        expect(inPlace.bytes.toString('latin1')).toBe(asked.bytes.toString('latin1'));
+        expect(inPlace.told.answers.length + (inPlace.told.alike?.count ?? 0)).toBe(batch.length);
         expect(together.funnel.counts).toEqual(alone.funnel.counts);
+        expect(together.admission.inFlight).toBe(alone.admission.inFlight);
+        together.recorder.batchAnswered(inPlace.told, performance.now(), SKU.skuId);
+        alone.recorder.batchAnswered(asked.told, performance.now(), SKU.skuId);
       }),
       { numRuns: 200 },
     );
-    const strangers = await answerInPlace(bodyOf([[UNKNOWN, UNKNOWN], [UNKNOWN - 1, UNKNOWN - 1]]), SKU, together.decider, log);
+    const counted = await together.metrics();
+    expect(counted).toEqual(await alone.metrics());
+    expect(counted.some((line) => line.includes(`result_code="${code}"`) && !line.endsWith(' 0'))).toBe(true);
+    const strangers = await answerInPlace(form, BODIES[form]([[UNKNOWN, UNKNOWN], [UNKNOWN - 1, UNKNOWN - 1]]), SKU, together.decider, log);
     expect(strangers?.told).toMatchObject({ answers: [], alike: { answer: { answer: { code } }, count: 2 } });
   });
 });
@@ -112,10 +165,15 @@ test.each([
 ] as const)('decides nothing in place where %s', async (_name, on, waiting) => {
   const { decider, setWaiting } = await world(on, false);
   setWaiting(waiting);
-  expect(answerInPlace(bodyOf([[UNKNOWN, UNKNOWN]]), SKU, decider, log)).toBeNull();
+  for (const form of ['json', 'binary'] as const) expect(answerInPlace(form, BODIES[form]([[UNKNOWN, UNKNOWN]]), SKU, decider, log)).toBeNull();
 });
 
-test('what is not of the plain form is left to the parser', async () => {
+test.each([
+  ['json', 'what is not of the plain form', Buffer.from('[{"requestId":"r-1","userId":"1","quantity":2}]')],
+  ['ndjson', 'a line', Buffer.from('{"requestId":"r-1","userId":"1","quantity":1}')],
+  ['binary', 'half an item', Buffer.alloc(BINARY_ITEM_BYTES + 1)],
+  ['binary', 'an item too many', Buffer.alloc(BINARY_ITEM_BYTES * (BATCH_ITEMS_MAX + 1))],
+] as const)('%s: %s is left to the parser', async (form, _what, body) => {
   const { decider } = await world(['sold-out-mark'], true);
-  expect(answerInPlace(Buffer.from('[{"requestId":"r-1","userId":"1","quantity":2}]'), SKU, decider, log)).toBeNull();
+  expect(answerInPlace(form, body, SKU, decider, log)).toBeNull();
 });

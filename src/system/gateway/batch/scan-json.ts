@@ -41,6 +41,12 @@ function endOfRequestId(bytes: Uint8Array, from: number): number {
   return at;
 }
 
+/** Whether all bytes from `from` to `to` are those of a request id. */
+export function isOfRequestId(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (OF_REQUEST_ID[bytes[at] ?? 0] !== 1) return false;
+  return true;
+}
+
 function endOfDigits(bytes: Uint8Array, from: number): number {
   let at = from;
   for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) at += 1;
