@@ -14,6 +14,7 @@ import { GatewayFunnel } from '../funnel/gateway-funnel.js';
 import { answerRecorder, type AnswerRecorder } from '../gateway-metrics.js';
 import { plainItem, type ValidReservation } from '../validate.js';
 import { answerInPlace, type AnsweredInPlace, type RefusingDecider } from './answer-in-place.js';
+import { binaryItem } from './binary-item.js';
 import { decideBatch } from './decide-batch.js';
 import { readBatch } from './read-batch.js';
 import { writeBatch } from './write-batch.js';
@@ -96,19 +97,15 @@ const FLAWS: Readonly<Record<string, (item: Buffer) => void>> = {
 };
 type Flaw = keyof typeof FLAWS;
 
-function binaryItem([request, user, flaw]: Item): Buffer {
-  const item = Buffer.alloc(BINARY_ITEM_BYTES);
-  const requestId = `r-${String(request)}`;
-  item.writeBigUInt64BE(BigInt(user));
-  item[8] = requestId.length;
-  item.write(requestId, 9, 'latin1');
+function itemOf([request, user, flaw]: Item): Buffer {
+  const item = binaryItem(`r-${String(request)}`, String(user));
   if (flaw !== undefined) FLAWS[flaw]?.(item);
   return item;
 }
 
 const BODIES: Readonly<Record<Form, (items: readonly Item[]) => Buffer>> = {
   json: (items) => Buffer.from(`[${items.map(([request, user]) => `{"requestId":"r-${String(request)}","userId":"${String(user)}","quantity":1}`).join(',')}]`),
-  binary: (items) => Buffer.concat(items.map(binaryItem)),
+  binary: (items) => Buffer.concat(items.map(itemOf)),
 };
 
 async function oneByOne(form: Form, body: Buffer, decider: RefusingDecider): Promise<AnsweredInPlace> {

@@ -89,6 +89,15 @@ export function readBinaryItem(bytes: Buffer, item: number): { readonly requestI
   return { requestId, userId: decimalAt(bytes, item * BINARY_ITEM_BYTES) };
 }
 
+/** An item of ids that have been checked and fit. */
+export function binaryItem(requestId: string, userId: string): Buffer {
+  const bytes = Buffer.alloc(BINARY_ITEM_BYTES);
+  bytes.writeBigUInt64BE(BigInt(userId));
+  bytes[REQUEST_ID_AT - 1] = requestId.length;
+  bytes.write(requestId, REQUEST_ID_AT, 'latin1');
+  return bytes;
+}
+
 /** Where zeros were. */
 export function writeBinaryAnswer(bytes: Buffer, item: number, { httpStatus, answer }: GatewayAnswer): void {
   const at = item * BINARY_ANSWER_BYTES;

@@ -9,6 +9,6 @@ test('rejects when nothing comes back', async () => {
   await new Promise<void>((resolve) => { silent.listen(0, '127.0.0.1', resolve); });
   const address = silent.address();
   if (address === null || typeof address === 'string') throw new Error('not listening');
-  await expect(postBatches({ host: '127.0.0.1', port: address.port }, { activityId: '7', skuId: '70' }, () => '[]', 50)).rejects.toThrow(/has not answered for 50 ms/);
+  await expect(postBatches({ host: '127.0.0.1', port: address.port }, { activityId: '7', skuId: '70' }, () => ({ form: 'json', body: '[]' }), 50)).rejects.toThrow(/has not answered for 50 ms/);
   silent.close();
 });

@@ -1,7 +1,7 @@
 /** Sends batches to a gateway over a few connections, as an edge does. */
 import { connect } from 'node:net';
 
-import { batchPath } from '../../../domain/batch-contract.js';
+import { BATCH_CONTENT_TYPES, batchPath, type BatchForm } from '../../../domain/batch-contract.js';
 import type { SkuKey } from '../../../domain/ids.js';
 import type { HostPort } from '../../../domain/role-config.js';
 import { writerInTwo } from './writer-in-two.js';
@@ -12,20 +12,26 @@ const CONNECTIONS = 32;
 const ANSWERED_WITHIN_MS = 3_000;
 const CONTENT_LENGTH = /content-length: *([0-9]+)/i;
 
-function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, items: string): string {
-  return `POST ${batchPath(activityId, skuId)} HTTP/1.1\r\nHost: ${host}:${String(port)}\r\nContent-Type: application/json\r\nContent-Length: ${String(items.length)}\r\n\r\n${items}`;
+export interface Batch {
+  readonly form: BatchForm;
+  /** One character a byte. */
+  readonly body: string;
 }
 
-/** One connection, one batch in flight. Resolves when `nextItems` has no more; rejects when the connection ends before, or nothing comes for so long. */
-function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null, answeredWithinMs: number): Promise<void> {
+function batchText({ host, port }: HostPort, { activityId, skuId }: SkuKey, { form, body }: Batch): string {
+  return `POST ${batchPath(activityId, skuId)} HTTP/1.1\r\nHost: ${host}:${String(port)}\r\nContent-Type: ${BATCH_CONTENT_TYPES[form]}\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+}
+
+/** One connection, one batch in flight. Resolves when `nextBatch` has no more; rejects when the connection ends before, or nothing comes for so long. */
+function sendOver(address: HostPort, sku: SkuKey, nextBatch: () => Batch | null, answeredWithinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...address, noDelay: true });
     const write = writerInTwo(socket);
     let answer = '';
     function send(): void {
-      const items = nextItems();
-      if (items !== null) {
-        write(batchText(address, sku, items));
+      const batch = nextBatch();
+      if (batch !== null) {
+        write(batchText(address, sku, batch));
         return;
       }
       socket.destroy();
@@ -47,7 +53,7 @@ function sendOver(address: HostPort, sku: SkuKey, nextItems: () => string | null
   });
 }
 
-/** `nextItems`: the JSON of the next batch, null when there is none; called until then. ASCII. */
-export async function postBatches(address: HostPort, sku: SkuKey, nextItems: () => string | null, answeredWithinMs = ANSWERED_WITHIN_MS): Promise<void> {
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(address, sku, nextItems, answeredWithinMs)));
+/** `nextBatch`: null when there is none; called until then. */
+export async function postBatches(address: HostPort, sku: SkuKey, nextBatch: () => Batch | null, answeredWithinMs = ANSWERED_WITHIN_MS): Promise<void> {
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => sendOver(address, sku, nextBatch, answeredWithinMs)));
 }

@@ -13,18 +13,21 @@ import { createRoleMetrics } from '../../role-metrics.js';
 import type { RoleSurroundings } from '../../role.js';
 import { openConnection } from '../../stock/redis-connection.js';
 import { connectStock } from '../../stock/redis-stock.js';
+import { binaryItem } from '../batch/binary-item.js';
 import type { GatewayServer } from '../server.js';
 import type { GatewayCore, GatewayDependencies } from '../start-gateway.js';
 import { collectGarbage, collectYoungGarbage } from './collect-garbage.js';
 import { memoryProducer } from './memory-thread.js';
 import { openMemoryRedis } from './memory-redis.js';
-import { postBatches } from './post-batches.js';
+import { postBatches, type Batch } from './post-batches.js';
 
 /** As many at once as a full batch of the reserve script. */
 const AT_ONCE = 64;
 /** Items of a batch: an edge's usual beat. */
 const BATCH_ITEMS = 256;
 const REPEATS_EVERY = 10;
+/** An edge has one form, and which one is not known here. What reads and writes the items is little beside what decides them. */
+const BINARY_EVERY = 4;
 const CONNECTED_WITHIN_MS = 2_000;
 
 /** What the warm-up is given to make gateways of. */
@@ -42,11 +45,16 @@ const LAST_SHARES = 3;
 
 let lastId = 0;
 
-function idsOf(id: number): { readonly requestId: string; readonly userId: string } {
+interface Ids {
+  readonly requestId: string;
+  readonly userId: string;
+}
+
+function idsOf(id: number): Ids {
   return { requestId: `warm-${String(id)}`, userId: String(id) };
 }
 
-function nextIds(): { readonly requestId: string; readonly userId: string } {
+function nextIds(): Ids {
   lastId += 1;
   return idsOf(lastId);
 }
@@ -57,17 +65,21 @@ async function submitOneByOne({ submit }: GatewayCore, { activityId, skuIds: [sk
   }
 }
 
+function bodyOf(form: 'json' | 'binary', items: readonly Ids[]): string {
+  if (form === 'json') return JSON.stringify(items.map((ids) => ({ ...ids, quantity: 1 })));
+  return Buffer.concat(items.map(({ requestId, userId }) => binaryItem(requestId, userId))).toString('latin1');
+}
+
 /** As an edge's beat brings them: every tenth repeats one of those before it. */
-function batchesOf(requests: number): () => string | null {
+function batchesOf(requests: number): () => Batch | null {
   const first = lastId + 1;
   let left = Math.ceil(requests / BATCH_ITEMS);
   return () => {
     if (left === 0) return null;
     left -= 1;
-    return JSON.stringify(Array.from({ length: BATCH_ITEMS }, (_, index) => {
-      const ids = index % REPEATS_EVERY === REPEATS_EVERY - 1 ? idsOf(first + ((index * left) % (lastId + 1 - first))) : nextIds();
-      return { ...ids, quantity: 1 };
-    }));
+    const form = left % BINARY_EVERY === 0 ? 'binary' : 'json';
+    const items = Array.from({ length: BATCH_ITEMS }, (_, index) => (index % REPEATS_EVERY === REPEATS_EVERY - 1 ? idsOf(first + ((index * left) % (lastId + 1 - first))) : nextIds()));
+    return { form, body: bodyOf(form, items) };
   };
 }
 
