@@ -27,6 +27,8 @@ export default defineConfig({
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/*.containers.test.ts', '**/node_modules/**'],
           // Property tests of thousands of lives take seconds on two busy cores; a bound is there for what hangs.
           testTimeout: 60_000,
+          // The same for a wait: a process that is waited for may take seconds to begin there.
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {

@@ -154,7 +154,7 @@ describe('payers', () => {
       void ask();
     }, channel);
     expect(acts(run)).toEqual(Array.from({ length: ARRIVALS }, () => 'start-payment'));
-    await vi.waitFor(() => { expect(asked.size).toBe(ARRIVALS); });
+    await vi.waitFor(() => { expect(asked.size).toBe(ARRIVALS); }, { timeout: 15_000 });
   });
 
   it('stop where the order is over before the payment begins', async () => {

@@ -31,8 +31,8 @@ export interface StormRun {
   readonly tellings: readonly Telling[];
 }
 
-/** Blows the storm and, when `settles`, lets the follow-up clients ask until `until` holds and then once more. */
-export async function blow(load: LoadSpec, open: (parts: StormParts) => Storm, more: { started?(): void; until?(tellings: readonly Telling[]): boolean } = {}): Promise<StormRun> {
+/** Blows the storm, which begins when `started` has ended, and lets the follow-up clients ask until `until` holds and then once more. */
+export async function blow(load: LoadSpec, open: (parts: StormParts) => Storm, more: { started?(): void | Promise<void>; until?(tellings: readonly Telling[]): boolean } = {}): Promise<StormRun> {
   const plan = expandArrivalPlan(load);
   const recorder = new HistoryRecorder(plan.length);
   const tellings: Telling[] = [];
@@ -41,7 +41,7 @@ export async function blow(load: LoadSpec, open: (parts: StormParts) => Storm, m
   const parts: StormParts = { load, plan, recorder, followUps, permits: permitsOf(load, plan, PERMIT_SECRET, Date.now), firstAnswers: new FirstAnswers({ load, plan, recorder, tellings: silent, followUps }) };
   const storm = open(parts);
   await storm.open();
-  more.started?.();
+  await more.started?.();
   recorder.schedule(monoNowUs() + 5_000, plan.dueUs);
   let polledEnough = more.until === undefined;
   const ticker = new Ticker((nowUs) => {

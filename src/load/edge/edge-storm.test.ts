@@ -61,7 +61,7 @@ function outcomes(columns: HistoryColumns): Record<string, number> {
   return counts;
 }
 
-const LOAD = loadSpec({ transport: 'edge', ratePerSecond: 20_000, durationMs: 500, connections: 16, requestTimeoutMs: 1_000 });
+const LOAD = loadSpec({ transport: 'edge', ratePerSecond: 20_000, durationMs: 500, connections: 16, requestTimeoutMs: 10_000 });
 
 describe('edge storm', () => {
   it('carries every arrival once, with its own ids and payload, in batches of at most 512', async () => {
@@ -101,7 +101,7 @@ describe('edge storm', () => {
       }
       return soldOut(items);
     });
-    const { columns, facts } = await blow(LOAD, (parts) => new EdgeStorm([address], parts));
+    const { columns, facts } = await blow({ ...LOAD, requestTimeoutMs: 2_000 }, (parts) => new EdgeStorm([address], parts));
     expect(facts.issued).toBe(10_000);
     expect(lost).toBeGreaterThan(0);
     expect(outcomes(columns)).toEqual({ answered: 10_000 - lost - silent, indeterminate: lost + silent });

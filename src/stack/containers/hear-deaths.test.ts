@@ -1,6 +1,5 @@
 // No death of a server goes unheard: while it is listened for, before that, and when the engine tells no more.
 import { PassThrough } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { beforeEach, expect, it, vi } from 'vitest';
 
@@ -24,10 +23,15 @@ function servers(): ReadonlyMap<ServerName, ServerContainer> {
   return new Map([['redis-replica', redis as unknown as ServerContainer]]);
 }
 
+/** What has been written is read, and what that sets off is done: nothing of it waits for anything but the turns of the event loop. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** As the engine tells it: nanoseconds, which a number holds to a few hundred. */
 async function dies(id: string, atMs = Date.now()): Promise<void> {
   events.write(`${JSON.stringify({ Action: 'die', Actor: { ID: id }, timeNano: atMs * 1e6 })}\n`);
-  await delay(20);
+  await turns();
 }
 
 beforeEach(() => {
@@ -64,7 +68,7 @@ it.each(['before it is listened for', 'later'])('says that deaths are heard no m
   const watch = await hearDeaths(docker, 'one', servers(), options);
   if (when === 'later') await watch.begin();
   events.end();
-  await delay(20);
+  await turns();
   if (when !== 'later') await watch.begin();
   expect(told).toEqual(['unheard']);
 });
@@ -73,7 +77,7 @@ it('an end that was asked for is no news', async () => {
   const watch = await hearDeaths(docker, 'one', servers(), options);
   await watch.begin();
   watch.stop();
-  await delay(20);
+  await turns();
   expect(told).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { getAuthConfig } from 'testcontainers/build/container-runtime/auth/get-a
 import { ImageName } from 'testcontainers';
 
 import type { Docker, Engine } from './engine.js';
-import { followProgress } from './follow-progress.js';
+import { followProgress, type EngineProgress } from './follow-progress.js';
 
 export interface FoundImage {
   readonly name: string;
@@ -23,6 +23,8 @@ export interface PullOptions {
   /** Ends the pull; it then rejects with an error that says so. */
   readonly signal?: AbortSignal | undefined;
   readonly silenceLimitMs?: number;
+  /** For tests: how late it is. */
+  readonly nowMs?: () => number;
 }
 
 /** The engine says null where an image has none; the types do not know. */
@@ -43,7 +45,7 @@ export async function findImage(docker: Docker, name: string): Promise<FoundImag
 
 /** Resolves when the image is there. Rejects with an Error in words that name the image and, where the disk is full, the mend. */
 export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' | 'indexServer'>, name: string, options: PullOptions): Promise<FoundImage> {
-  const { signal, silenceLimitMs = SILENCE_LIMIT_MS } = options;
+  const { signal, silenceLimitMs = SILENCE_LIMIT_MS, nowMs = Date.now } = options;
   options.onNote(`pulling ${name}`);
   const silence = new AbortController();
   const timer = setTimeout(() => {
@@ -53,9 +55,11 @@ export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' |
   try {
     const authconfig = await getAuthConfig(ImageName.fromString(name).registry ?? indexServer);
     const stream = await docker.pull(name, { abortSignal: ended, ...(authconfig === undefined ? {} : { authconfig }) });
-    await followed(docker, stream, name, (text) => {
-      options.onNote(text);
-    }, () => timer.refresh());
+    const tell = progressTeller(name, (text) => { options.onNote(text); }, nowMs);
+    await followProgress(docker, stream, (line) => {
+      timer.refresh();
+      tell(line);
+    });
   } catch (cause) {
     throw new Error(pullProblem(name, ended.aborted ? ended.reason : cause), { cause });
   } finally {
@@ -66,16 +70,16 @@ export async function pullImage({ docker, indexServer }: Pick<Engine, 'docker' |
   return there;
 }
 
-function followed(docker: Docker, stream: NodeJS.ReadableStream, name: string, onNote: (text: string) => void, onLine: () => void): Promise<void> {
+function progressTeller(name: string, onNote: (text: string) => void, nowMs: () => number): (line: EngineProgress) => void {
   const layers = new Map<string, { current: number; total: number }>();
-  let told = Date.now();
-  return followProgress(docker, stream, ({ id, status, progressDetail }) => {
-    onLine();
+  let told = nowMs();
+  return ({ id, status, progressDetail }) => {
     if (id !== undefined && status === 'Downloading') layers.set(id, { current: progressDetail?.current ?? 0, total: progressDetail?.total ?? 0 });
-    if (Date.now() - told < TELL_EVERY_MS) return;
-    told = Date.now();
+    const lookedMs = nowMs();
+    if (lookedMs - told < TELL_EVERY_MS) return;
+    told = lookedMs;
     onNote(`pulling ${name}: ${shareOf([...layers.values()])}`);
-  });
+  };
 }
 
 function shareOf(layers: readonly { current: number; total: number }[]): string {

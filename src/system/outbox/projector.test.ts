@@ -1,5 +1,5 @@
 // The projector against a stock and a consumer played by the test: order, retries, and offsets that stay when nothing was applied.
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { systemClock } from '../../domain/clock.js';
 import { encodeOrderEvent, type OrderEvent } from '../../domain/order-event.js';
@@ -103,7 +103,7 @@ test.each(['stop', 'lost partition', 'group moved'] as const)('on %s the batch r
   state.groupMoved = cause === 'group moved';
   const delivered = deliver(message(0, encodeOrderEvent(event(1))));
   const rejected = expect(delivered).rejects.toThrow();
-  await vi.waitFor(() => { expect(state.calls.length).toBeGreaterThan(0); });
+  await expect.poll(() => state.calls.length).toBeGreaterThan(0);
   if (cause === 'stop') await role.stop();
   if (cause === 'lost partition') state.running = false;
   await rejected;

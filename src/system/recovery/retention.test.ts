@@ -1,5 +1,5 @@
 // Retention without a database: what it refuses to start with, and that it works in pages until nothing is left.
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { systemClock } from '../../domain/clock.js';
 import { DEFAULT_TUNING, type RoleTuning } from '../../domain/role-config.js';
@@ -50,7 +50,7 @@ test('refuses to start where it would delete what is still needed', async () => 
 test('every table in pages, each announced, and then it rests', async () => {
   const { state, start } = bench(2_500, 1_000, 300);
   const role = await start({ logRetentionMs: 1_000, inboxRetentionMs: 1_000_000, outboxArchiveAfterMs: 5_000, callbackArchiveAfterMs: 1_000_000, retentionIntervalMs: 60_000 });
-  await vi.waitFor(() => { expect(state.calls).toHaveLength(6); });
+  await expect.poll(() => state.calls).toHaveLength(6);
   expect(state.calls).toEqual(['inbox 1000000 1000', 'inbox 1000000 1000', 'inbox 1000000 500', 'outbox 5000 1000', 'outbox 5000 0', 'callbacks 1000000 300']);
   expect(state.steps).toBe(5);
   await role.stop();
@@ -60,7 +60,7 @@ test('every table in pages, each announced, and then it rests', async () => {
 test('topics that are kept for ever keep the Inbox for ever', async () => {
   const { state, start } = bench(10, 10);
   const role = await start({});
-  await vi.waitFor(() => { expect(state.outbox).toBe(0); });
+  await expect.poll(() => state.outbox).toBe(0);
   expect(state.inbox).toBe(10);
   await role.stop();
 });
