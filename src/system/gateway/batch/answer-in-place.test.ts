@@ -24,6 +24,8 @@ const WINNERS = 40;
 const UNKNOWN = 400;
 /** Longer than a test takes on any machine: whether a proof is over is told by real time. */
 const MARK_MS = 3_600_000;
+/** One that fills would say how long to wait by the moment at which it was asked, and two worlds are asked at two. */
+const NEVER_REFILLED = { perSecond: 0, burst: 5 };
 
 interface World {
   readonly funnel: GatewayFunnel;
@@ -53,7 +55,7 @@ async function world(on: readonly FunnelLayerName[], soldOut: boolean): Promise<
       standing: () => Promise.resolve({ outcome: 'done', value: { stockLeft: 0, soldOutTurn: '1:1', pendingCount: 1, acceptedCount: WINNERS } }),
       accepted: () => Promise.resolve({ outcome: 'done', value: { requests: loaded, nextCursor: '0' } }),
     },
-    config: { activityId: '7', skuIds: ['70'], instance: 'gateway-1', tuning: { ...DEFAULT_TUNING, funnel: { ...DEFAULT_FUNNEL, soldOutMarkMs: MARK_MS, layers } } },
+    config: { activityId: '7', skuIds: ['70'], instance: 'gateway-1', tuning: { ...DEFAULT_TUNING, funnel: { ...DEFAULT_FUNNEL, soldOutMarkMs: MARK_MS, userBucket: NEVER_REFILLED, layers } } },
     surroundings: { clock: { nowMs: () => 1_700_000_000_000 }, observer: silentStepObserver, log: () => undefined },
     producer: { ready: () => Promise.resolve(true) },
     reader: { lookup: () => Promise.resolve({ outcome: 'unavailable', reason: 'x' }), unitsMayReturn: () => Promise.resolve(true) },

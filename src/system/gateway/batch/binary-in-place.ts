@@ -3,7 +3,7 @@ import { BATCH_ITEMS_MAX, BINARY_ANSWER_BYTES, BINARY_ITEM_BYTES } from '../../.
 import type { SkuKey } from '../../../domain/ids.js';
 import type { GatewayAnswer } from '../answers.js';
 import type { StandingRefusal } from '../funnel/gateway-funnel.js';
-import { bitOfBytes } from '../funnel/presence-filter.js';
+import { hashOfBytes } from '../funnel/presence-filter.js';
 import { validateIds } from '../validate.js';
 import type { ItemsInPlace, Others } from './items-in-place.js';
 import { DIGITS, isBinaryItemValid, readBinaryItem, requestIdEnd, requestIdStart, writeDigits, writeBinaryAnswer } from './binary-item.js';
@@ -26,10 +26,10 @@ function othersOf(body: Buffer, count: number, sku: SkuKey, refusal: StandingRef
   const items: BatchItem[] = [];
   for (let item = 0; item < count; item += 1) {
     if (isBinaryItemValid(body, item)) {
-      const requestBit = bitOfBytes(body, requestIdStart(item), requestIdEnd(body, item));
+      const requestHash = hashOfBytes(body, requestIdStart(item), requestIdEnd(body, item));
       // Filters hold ids as text.
-      const userBit = bitOfBytes(DIGITS, writeDigits(body, item * BINARY_ITEM_BYTES), DIGITS.length);
-      if (!refusal.mayExcept(requestBit, userBit)) continue;
+      const userHash = hashOfBytes(DIGITS, writeDigits(body, item * BINARY_ITEM_BYTES), DIGITS.length);
+      if (!refusal.mayExcept(requestHash, userHash)) continue;
     }
     const { requestId, userId } = readBinaryItem(body, item);
     places.push(item);
@@ -38,15 +38,36 @@ function othersOf(body: Buffer, count: number, sku: SkuKey, refusal: StandingRef
   return { places, items };
 }
 
-function write(count: number, refusal: GatewayAnswer, places: readonly number[], told: readonly GatewayAnswer[]): Buffer {
+interface Refusals {
+  readonly refusal: GatewayAnswer;
+  readonly bytes: Buffer;
+}
+
+/** A whole batch of the refusal that was last given. Shared by all batches, which may still be on their way out, so it is never written again. */
+let last: Refusals | null = null;
+
+function areAlike({ httpStatus, answer }: GatewayAnswer, other: GatewayAnswer): boolean {
+  return httpStatus === other.httpStatus && answer.code === other.answer.code && answer.retryAfterMs === other.answer.retryAfterMs && answer.reservationId === null && answer.orderId === null;
+}
+
+function batchOf(refusal: GatewayAnswer): Buffer {
+  if (last !== null && areAlike(refusal, last.refusal)) return last.bytes;
   const one = Buffer.alloc(BINARY_ANSWER_BYTES);
   writeBinaryAnswer(one, 0, refusal);
-  const bytes = Buffer.allocUnsafe(count * BINARY_ANSWER_BYTES).fill(one);
+  last = { refusal, bytes: Buffer.alloc(BATCH_ITEMS_MAX * BINARY_ANSWER_BYTES, one) };
+  return last.bytes;
+}
+
+/** Where nobody hears anything else, nothing is copied: tens of megabytes a second would set off collections of the whole heap. */
+function write(count: number, refusal: GatewayAnswer, places: readonly number[], told: readonly GatewayAnswer[]): Buffer {
+  const refusals = batchOf(refusal).subarray(0, count * BINARY_ANSWER_BYTES);
+  let bytes: Buffer | null = null;
   for (const [next, place] of places.entries()) {
     const answer = told[next];
-    if (answer === undefined) break;
+    if (answer === undefined || areAlike(answer, refusal)) continue;
+    bytes ??= Buffer.from(refusals);
     bytes.fill(0, place * BINARY_ANSWER_BYTES, (place + 1) * BINARY_ANSWER_BYTES);
     writeBinaryAnswer(bytes, place, answer);
   }
-  return bytes;
+  return bytes ?? refusals;
 }

@@ -2,7 +2,7 @@
 import type { SkuKey } from '../../../domain/ids.js';
 import type { GatewayAnswer } from '../answers.js';
 import type { StandingRefusal } from '../funnel/gateway-funnel.js';
-import { bitOfBytes } from '../funnel/presence-filter.js';
+import { hashOfBytes } from '../funnel/presence-filter.js';
 import { plainItem } from '../validate.js';
 import type { ItemsInPlace, Others } from './items-in-place.js';
 import type { BatchItem } from './read-batch.js';
@@ -24,9 +24,9 @@ function othersOf(body: Buffer, items: PlainItems, sku: SkuKey, refusal: Standin
   const places: number[] = [];
   const others: BatchItem[] = [];
   for (let item = 0; item < items.length; item += NUMBERS_PER_ITEM) {
-    const requestBit = bitOfBytes(body, items[item] ?? 0, items[item + 1] ?? 0);
-    const userBit = bitOfBytes(body, items[item + 2] ?? 0, items[item + 3] ?? 0);
-    if (!refusal.mayExcept(requestBit, userBit)) continue;
+    const requestHash = hashOfBytes(body, items[item] ?? 0, items[item + 1] ?? 0);
+    const userHash = hashOfBytes(body, items[item + 2] ?? 0, items[item + 3] ?? 0);
+    if (!refusal.mayExcept(requestHash, userHash)) continue;
     const place = item / NUMBERS_PER_ITEM;
     places.push(place);
     others.push(plainItem(sku, requestIdOf(body, items, place), userIdOf(body, items, place)));

@@ -62,10 +62,10 @@ function firstTime(act: () => void): () => void {
   };
 }
 
-/** Many refused at once, by places in filters (`presence-filter.ts`). */
+/** Many refused at once, by hashes of their ids (`presence-filter.ts`). */
 export interface StandingRefusal extends StandingVerdict {
   /** True: this one has to be looked at by himself. */
-  mayExcept(requestBit: number, userBit: number): boolean;
+  mayExcept(requestHash: number, userHash: number): boolean;
 }
 
 export class GatewayFunnel {
@@ -176,7 +176,7 @@ export class GatewayFunnel {
     if (verdict === null) return null;
     const mark = this.#markOf(skuId);
     const known = this.#known;
-    return { ...verdict, mayExcept: (requestBit, userBit) => known.mayHave(requestBit) || mark?.mayTouch(requestBit, userBit) === true };
+    return { ...verdict, mayExcept: (requestHash, userHash) => known.mayHave(requestHash) || mark?.mayTouch(requestHash, userHash) === true };
   }
 
   leave(request: ValidReservation): void {

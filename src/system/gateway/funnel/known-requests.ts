@@ -9,8 +9,8 @@ import { PresenceFilter } from './presence-filter.js';
 export interface KnownRequests {
   add(skuId: string, requestId: RequestId, userId: UserId): void;
   has(request: Pick<ValidReservation, 'sku' | 'requestId' | 'userId'>): boolean;
-  /** False: no request of this place in the filter (`presence-filter.ts`) is known, of whatever SKU. */
-  mayHave(requestBit: number): boolean;
+  /** False: no request of this hash (`presence-filter.ts`) is known, of whatever SKU. */
+  mayHave(requestHash: number): boolean;
 }
 
 /** A SKU with more units than this loses the privilege for its later winners, not their correctness: Redis still knows them. */
@@ -29,7 +29,7 @@ export function createKnownRequests(entriesMax = ENTRIES_MAX): KnownRequests {
       ofSku.set(requestId, userId);
       filter.add(requestId);
     },
-    mayHave: (requestBit) => filter.mayHoldBit(requestBit),
+    mayHave: (requestHash) => filter.mayHoldHash(requestHash),
     has: ({ sku, requestId, userId }) => filter.mayHold(requestId) && owners.get(sku.skuId)?.get(requestId) === userId,
   };
 }

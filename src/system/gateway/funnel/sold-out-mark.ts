@@ -23,8 +23,8 @@ export interface SoldOutMark {
   pass(request: ValidReservation): GatewayAnswer | null;
   /** What everybody hears now who is surely not among the accepted, but for the request id; null: the mark does not stand. */
   standing(): GatewayAnswer | null;
-  /** False: neither the request nor the user of these places in the filter (`presence-filter.ts`) is among the accepted that were loaded. */
-  mayTouch(requestBit: number, userBit: number): boolean;
+  /** False: neither the request nor the user of these hashes (`presence-filter.ts`) is among the accepted that were loaded. */
+  mayTouch(requestHash: number, userHash: number): boolean;
   /** Of the accepted requests that were loaded. */
   isAccepted(requestId: RequestId, userId: UserId): boolean;
   /** Redis has said that it holds this accepted request, under this epoch. */
@@ -84,8 +84,8 @@ class Winners {
     return (this.#filter.mayHold(requestId) && this.#requests.has(requestId)) || (this.#filter.mayHold(userId) && this.#users.has(userId));
   }
 
-  mayTouch(requestBit: number, userBit: number): boolean {
-    return this.#filter.mayHoldBit(requestBit) || this.#filter.mayHoldBit(userBit);
+  mayTouch(requestHash: number, userHash: number): boolean {
+    return this.#filter.mayHoldHash(requestHash) || this.#filter.mayHoldHash(userHash);
   }
 }
 
@@ -122,8 +122,8 @@ class Mark implements SoldOutMark {
     return soldOut(kind, '', this.retryAfterMs(kind));
   }
 
-  mayTouch(requestBit: number, userBit: number): boolean {
-    return this.#winners?.mayTouch(requestBit, userBit) === true;
+  mayTouch(requestHash: number, userHash: number): boolean {
+    return this.#winners?.mayTouch(requestHash, userHash) === true;
   }
 
   /** Asked for a request, so it also sees to it that the proof is renewed in time. */
