@@ -95,6 +95,22 @@ test.each(lostAnswers)('C17: the answer is lost (%s): unknown in time, stored on
   expect(await untilSent(2_000)).toBeLessThan(1_000);
 });
 
+test('calls that were under way with a lost answer do not hold up what comes after them', async () => {
+  const patient = createGatewayProducer({ address, clientId: 'gateway-1', topics: [namespace.ordersTopic], sendBudgetMs: 3_000, log: () => undefined });
+  await expect.poll(() => patient.ready()).toBe(true);
+  const proxy = await toxiproxy.get(proxyName);
+  const added = await proxy.addToxic({ name: 'lost', type: 'limit_data', stream: 'downstream', toxicity: 1, attributes: { bytes: 0 } } as never);
+  // As many calls as may be under way at once.
+  const lost = Promise.all(Array.from({ length: 2_000 }, (_value, index) => patient.send(namespace.ordersTopic, { key: `k${String(index)}`, value: 'v' })));
+  await expect.poll(() => patient.ready()).toBe(false);
+  await added.remove();
+  const started = performance.now();
+  expect((await patient.send(namespace.ordersTopic, { key: 'after', value: 'v' })).outcome).toBe('sent');
+  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(new Set((await lost).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
+  await patient.close();
+});
+
 test('the request is lost on its way: unknown, and nothing is stored', async () => {
   const proxy = await toxiproxy.get(proxyName);
   const added = await proxy.addToxic({ name: 'lost', type: 'limit_data', stream: 'upstream', toxicity: 1, attributes: { bytes: 0 } } as never);
