@@ -56,8 +56,8 @@ export interface RoleTuning {
   /** Priority of a thread of its own for the gateway's producer, 0 to 19; null: it shares the thread of the requests. */
   readonly producerThreadNice: number | null;
   /**
-   * How long that thread lets messages collect before it begins with them. With an answer that does not wait for the broker, the hand-off can make room for those who have
-   * none yet: a sale is over in a moment.
+   * How long the hand-offs of a gateway collect before it begins with them: messages are not even made before. With an answer that does not wait for the broker, they
+   * can make room for those who have none yet: a sale is over in a moment. 0: each begins at once.
    */
   readonly producerLingerMs: number;
   /** Deadline of one Redis call of the gateway. */

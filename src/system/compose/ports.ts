@@ -146,9 +146,9 @@ export function createPortMaker(config: RoleConfig, overrides: RoleOverrides): P
     entryBook: () => book,
     gatewayProducer: () =>
       port('producer', () => {
-        const { sendBudgetMs, producerThreadNice: nice, producerLingerMs: lingerMs } = tuning;
+        const { sendBudgetMs, producerThreadNice: nice } = tuning;
         const topics = [namespace.ordersTopic];
-        return nice === null ? createGatewayProducer({ ...producerOptions(topics), sendBudgetMs }) : createThreadedProducer({ address: addresses.kafka, clientId: instance, topics, sendBudgetMs, nice, lingerMs }, log);
+        return nice === null ? createGatewayProducer({ ...producerOptions(topics), sendBudgetMs }) : createThreadedProducer({ address: addresses.kafka, clientId: instance, topics, sendBudgetMs, nice }, log);
       }),
     steadyProducer: (...topics) => port('producer', () => createSteadyProducer({ ...producerOptions(topics), budgetMs: Math.max(500, Math.floor((tuning.leaseMs * 2) / 3)) })),
     consumer: (topic, groupId, maxMessages) =>

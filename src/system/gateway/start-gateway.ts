@@ -91,10 +91,14 @@ export function createGatewayCore(dependencies: GatewayDependencies, config: Rol
       return problems;
     },
     async close() {
+      submitter.close();
       await Promise.all([funnel.close(), stock.close(), producer.close(), reader.close()]);
     },
   };
 }
+
+/** A sale of the warm-up takes some ten milliseconds. */
+const WARM_LINGER_MS = 2;
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
@@ -108,10 +112,11 @@ function configWith(config: RoleConfig, layers: FunnelTuning['layers']): RoleCon
   return { ...config, tuning: { ...tuning, funnel: { ...tuning.funnel, layers: { ...DEFAULT_FUNNEL.layers, ...layers } } } };
 }
 
-/** The warm-up's, without the layers that would wait, ask a store, or keep it out. */
+/** The warm-up's, without the layers that would wait, ask a store, or keep it out, and with hand-offs that begin before it is over. */
 function warmConfigOf(config: RoleConfig): RoleConfig {
-  const { layers } = config.tuning.funnel;
-  return configWith(config, { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': layers['sold-out-mark'], line: layers.line });
+  const { tuning: { funnel: { layers }, producerLingerMs } } = config;
+  const warm = configWith(config, { ...DEFAULT_FUNNEL.layers, 'sold-out-mark': layers['sold-out-mark'], line: layers.line });
+  return { ...warm, tuning: { ...warm.tuning, producerLingerMs: Math.min(producerLingerMs, WARM_LINGER_MS) } };
 }
 
 /** Listens at `config.listen`; rejects when the port cannot be had. Takes ownership of its dependencies. */

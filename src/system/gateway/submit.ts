@@ -20,6 +20,7 @@ import * as answers from './answers.js';
 import type { GatewayAnswer } from './answers.js';
 import type { GatewayFunnel, StandingRefusal } from './funnel/gateway-funnel.js';
 import { openFunnel } from './funnel/open-funnel.js';
+import { createHandOffs, type HandOffs } from './hand-offs.js';
 import { createPatience, type Patience } from './patience.js';
 import { freshId } from '../fresh-id.js';
 import { createSentMarker } from './sent-marker.js';
@@ -37,6 +38,8 @@ export interface Submitter {
   standingRefusal(sku: SkuKey): StandingRefusal | null;
   /** This SKU is sold here. */
   sells(sku: SkuKey): boolean;
+  /** Begins the hand-offs that linger: before the producer is closed. */
+  close(): void;
 }
 
 export interface SubmitDependencies {
@@ -83,6 +86,7 @@ class Submission implements Submitter {
   readonly #marker;
   readonly #batchers: ReadonlyMap<string, ReserveBatcher>;
   readonly #patience: Patience;
+  readonly #handOffs: HandOffs;
   readonly #announces: boolean;
   // Out of what they lie in: compiled code would rely on the shape of each container on the way.
   readonly #clock: Clock;
@@ -111,6 +115,7 @@ class Submission implements Submitter {
     const announced = announcedStock(stock, observer);
     const options = { deadlineMs: config.tuning.reserveTimeoutMs, queueLimit: config.tuning.maxInFlight };
     this.#patience = createPatience(config.tuning.answerWithinMs);
+    this.#handOffs = createHandOffs(config.tuning.producerLingerMs);
     this.#batchers = new Map(config.skuIds.map((skuId) => [skuId, createReserveBatcher(announced, { activityId: config.activityId, skuId }, options)]));
     for (const [skuId, batcher] of this.#batchers) this.#funnel.watchLine(skuId, () => batcher.unanswered);
   }
@@ -130,6 +135,10 @@ class Submission implements Submitter {
 
   sells(sku: SkuKey): boolean {
     return this.#batcherOf(sku) !== undefined;
+  }
+
+  close(): void {
+    this.#handOffs.flush();
   }
 
   standingRefusal({ skuId }: SkuKey): StandingRefusal | null {
@@ -217,7 +226,7 @@ class Submission implements Submitter {
       case ReserveCode.RESERVED:
         this.#funnel.accepted(valid, epoch);
         // From here on the client hears an acceptance whatever the broker does: the scanner finishes what stays PENDING.
-        return record === null ? answers.resultUnknown(sku, requestId) : { record, waits: this.#patience.of(this.#send(sku, record), askedAtMs) };
+        return record === null ? answers.resultUnknown(sku, requestId) : { record, waits: this.#patience.of(this.#handOffs.of(() => this.#send(sku, record)), askedAtMs) };
       case ReserveCode.REPEATED:
         this.#funnel.repeated(valid, record?.state ?? null, epoch);
         return record === null ? answers.resultUnknown(sku, requestId) : answers.stateOfRecord(sku, record);

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SendResult } from './order-log-port.js';
 import { createThreadedProducer, type LineFromThread, type LineToThread, type ProducerThread } from './threaded-producer.js';
 
-const SETTINGS = { address: { host: '127.0.0.1', port: 1 }, clientId: 'c', topics: ['orders'], sendBudgetMs: 80, nice: 0, lingerMs: 0 };
+const SETTINGS = { address: { host: '127.0.0.1', port: 1 }, clientId: 'c', topics: ['orders'], sendBudgetMs: 80, nice: 0 };
 const SENT: SendResult = { outcome: 'sent', reason: null };
 
-function thread(lingerMs = 0) {
+function thread() {
   const lines: LineToThread[] = [];
   let hear: (line: LineFromThread) => void = () => undefined;
   let die: (error: Error) => void = () => undefined;
@@ -20,7 +20,7 @@ function thread(lingerMs = 0) {
     },
     terminate: () => Promise.resolve(void (terminated = true)),
   };
-  const producer = createThreadedProducer({ ...SETTINGS, lingerMs }, () => undefined, () => made);
+  const producer = createThreadedProducer(SETTINGS, () => undefined, () => made);
   return { producer, lines, tell: (line: LineFromThread) => { hear(line); }, die: (error: Error) => { die(error); }, isTerminated: () => terminated };
 }
 const message = (key: string) => ({ key, value: key });
@@ -47,22 +47,15 @@ test('what comes in one turn goes over in one line, and each message hears its o
   expect((await Promise.all([...all, fourth])).map(({ outcome }) => outcome)).toEqual(['sent', 'unknown', 'surely-not-sent', 'sent']);
 });
 
-test('with a linger, what comes within it goes over in one line, and closing does not wait for it', async () => {
-  const { producer, lines } = thread(30);
+test('what has not gone over yet goes before the end', async () => {
+  const { producer, lines } = thread();
   void producer.send('orders', message('a'));
-  await turn();
-  void producer.send('orders', message('b'));
-  await vi.advanceTimersByTimeAsync(29);
-  expect(lines).toEqual([]);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(lines).toMatchObject([{ kind: 'send', first: 0, messages: [{ key: 'a' }, { key: 'b' }] }]);
-  void producer.send('orders', message('c'));
   const closed = producer.close();
-  expect(lines.slice(1)).toMatchObject([{ kind: 'send', first: 2 }, { kind: 'close' }]);
+  expect(lines).toMatchObject([{ kind: 'send', first: 0, messages: [{ key: 'a' }] }, { kind: 'close' }]);
   // Nobody answers.
   await vi.advanceTimersByTimeAsync(2_000);
   await closed;
-  expect(lines).toHaveLength(3);
+  expect(lines).toHaveLength(2);
 });
 
 test('a thread that says nothing makes every send unknown when its budget is over, and a late word changes nothing', async () => {

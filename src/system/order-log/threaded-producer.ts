@@ -13,8 +13,6 @@ import type { ProducerOptions } from './steady-producer.js';
 export interface ThreadSettings extends Omit<ProducerOptions, 'log'> {
   readonly sendBudgetMs: number;
   readonly nice: number;
-  /** Messages are handed to the thread this long after the first of them; 0: at the end of its turn of the event loop. */
-  readonly lingerMs: number;
 }
 
 /** What goes to the thread. The ids of a batch are `first`, `first + 1`, … */
@@ -48,7 +46,6 @@ interface Entry {
 class ThreadedProducer implements LogProducer {
   readonly #thread: ProducerThread;
   readonly #budgetMs: number;
-  readonly #lingerMs: number;
   readonly #log: RoleSurroundings['log'];
   /** From id `#oldest` on, in the order of their deadlines: the budget is one constant. */
   #entries: Entry[] = [];
@@ -61,10 +58,9 @@ class ThreadedProducer implements LogProducer {
   #asked = 0;
   #ended: string | null = null;
 
-  constructor(thread: ProducerThread, { sendBudgetMs, lingerMs }: Pick<ThreadSettings, 'sendBudgetMs' | 'lingerMs'>, log: RoleSurroundings['log']) {
+  constructor(thread: ProducerThread, { sendBudgetMs }: Pick<ThreadSettings, 'sendBudgetMs'>, log: RoleSurroundings['log']) {
     this.#thread = thread;
     this.#budgetMs = sendBudgetMs;
-    this.#lingerMs = lingerMs;
     this.#log = log;
     thread.on('message', (line) => { this.#heard(line); });
     thread.on('error', (error) => {
@@ -78,7 +74,7 @@ class ThreadedProducer implements LogProducer {
   send(topic: string, message: LogMessage): Promise<SendResult> {
     if (this.#ended !== null) return Promise.resolve({ outcome: 'surely-not-sent', reason: this.#ended });
     return new Promise((resolve) => {
-      if (this.#messages.length === 0) this.#flushLater();
+      if (this.#messages.length === 0) setImmediate(() => { this.#flush(); });
       this.#topics.push(topic);
       this.#messages.push(message);
       this.#entries.push({ deadlineMs: performance.now() + this.#budgetMs, resolve });
@@ -114,12 +110,6 @@ class ThreadedProducer implements LogProducer {
       this.#asks.set(ask, settle);
       this.#thread.postMessage({ kind, ask });
     });
-  }
-
-  #flushLater(): void {
-    const flush = (): void => { this.#flush(); };
-    if (this.#lingerMs === 0) setImmediate(flush);
-    else setTimeout(flush, this.#lingerMs);
   }
 
   #flush(): void {

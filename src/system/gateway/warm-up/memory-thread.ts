@@ -22,5 +22,5 @@ function memoryThread(confirmsAfterMs: number): ProducerThread {
 
 export function memoryProducer(confirmsAfterMs: number, sendBudgetMs: number): LogProducer {
   // The thread is made below: of the settings only these are looked at on this side of it.
-  return createThreadedProducer({ sendBudgetMs, lingerMs: 0 } as ThreadSettings, () => undefined, () => memoryThread(confirmsAfterMs));
+  return createThreadedProducer({ sendBudgetMs } as ThreadSettings, () => undefined, () => memoryThread(confirmsAfterMs));
 }

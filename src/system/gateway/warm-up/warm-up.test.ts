@@ -53,7 +53,7 @@ async function warmedUp(warmed: RoleConfig, requests: number): Promise<{ readonl
   await warmUpGateway(warmed, around, requests, {
     core(dependencies, surroundings) {
       const core = createGatewayCore(dependencies, warmed, surroundings);
-      return { ...core, submit: async (raw) => note(await core.submit(raw)), submitter: { submit: core.submitter.submit, sells: (sku) => core.submitter.sells(sku), standingRefusal: noted(core.submitter), decide: async (valid) => note(await core.submitter.decide(valid)) } };
+      return { ...core, submit: async (raw) => note(await core.submit(raw)), submitter: { submit: core.submitter.submit, sells: (sku) => core.submitter.sells(sku), close: () => { core.submitter.close(); }, standingRefusal: noted(core.submitter), decide: async (valid) => note(await core.submitter.decide(valid)) } };
     },
     serve: (core, { metrics }, surroundings) => startGatewayServer({
       listen: { ...nowhere, port: 0 }, submitter: core.submitter, query: core.query, skuState: core.skuState, recorder: answerRecorder(metrics, warmed), surroundings, health: () => core.health(), metrics,
