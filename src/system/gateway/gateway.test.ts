@@ -11,7 +11,7 @@ import type { LogMessage, SendResult } from '../order-log/order-log-port.js';
 import type { LookupReply, ReserveDecision, ReserveReply, ReserveRequest, SkuMeta, StockPort, StockRecord } from '../stock/stock-port.js';
 import { createAdmission, createRateLimit } from './admission.js';
 import { createQuery } from './query.js';
-import { createSubmit } from './submit.js';
+import { createSubmit, createSubmitter } from './submit.js';
 import { payloadHashOf, type RawReservation } from './validate.js';
 
 const NOW_MS = 1_700_000_000_000;
@@ -184,6 +184,25 @@ describe('submit', () => {
     expect(new Set((await Promise.all(others)).map(({ answer }) => answer.code))).toEqual(new Set(['QUEUED']));
     expect(new Set((await Promise.all(repeats)).map(({ httpStatus, answer }) => `${String(httpStatus)} ${answer.code}`))).toEqual(new Set(['200 QUEUED_PENDING_MESSAGE']));
     expect(gateway.reserved.filter(({ requestId }) => requestId === 'r-1')).toHaveLength(3);
+  });
+
+  test('with a linger a winner hears his answer before his message is made, a closing gateway hands it off first, and one that goes on does so when the linger is over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] });
+    const gateway = gatewayIn({});
+    const submitter = createSubmitter({
+      stock: gateway.stock, producer: gateway.producer, admission: createAdmission(10), surroundings: { clock: { nowMs: () => NOW_MS }, observer: silentStepObserver, log: () => undefined },
+      config: { ...gateway.config, tuning: { ...gateway.config.tuning, answerWithinMs: 60, producerLingerMs: 250 } },
+    });
+    const heard: string[] = [];
+    void Promise.resolve(submitter.submit(RAW)).then(({ answer }) => heard.push(answer.code));
+    await vi.advanceTimersByTimeAsync(70);
+    expect([heard, gateway.sent.length]).toEqual([['QUEUED_PENDING_MESSAGE'], 0]);
+    submitter.close();
+    expect(gateway.sent).toHaveLength(1);
+    void Promise.resolve(submitter.submit({ ...RAW, requestId: 'r-2' }));
+    await vi.advanceTimersByTimeAsync(320);
+    expect(gateway.sent).toHaveLength(2);
+    expect(gateway.marked).toEqual(['r-1', 'r-2']);
   });
 
   test('a mark that hangs does not hold the answer', async () => {
