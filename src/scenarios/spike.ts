@@ -28,7 +28,7 @@ export const SPIKE: Omit<Scenario, 'name' | 'claim'> = {
     // The winners hear of their reservation before the broker, which is last in line for the processor, has confirmed it; so the hand-off has time.
     answerWithinMs: 60,
     producerThreadNice: 15,
-    producerLingerMs: 250,
+    producerLingerMs: 500,
     // The orders take nearly that long beside such a storm; events claimed meanwhile would take half as much of the database again.
     relayLingerMs: 6_000,
     sendBudgetMs: 3_000,
