@@ -1,6 +1,7 @@
 /**
  * `growth`: what a reservation costs redis-server, how long the claims of scanner and relay take, and how long a transaction of 500 orders, with 10,000, 100,000
- * and 1,000,000 orders and marks there already. All three sizes stand side by side and are measured turn and turn about.
+ * and 1,000,000 orders and marks there already. All three sizes stand side by side and are measured turn and turn about. What is measured adds to what is there, and six
+ * rounds would double the smallest: of it there is one for each round.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -17,14 +18,13 @@ import type { RoleSurroundings } from '../system/role.js';
 import { connectStock, type RedisStock } from '../system/stock/redis-stock.js';
 import { BARS } from './bars.js';
 import { median } from './bound.js';
-import { compareAll, type Bench, type BenchTools } from './bench.js';
+import { compareAll, ROUNDS, type Bench, type BenchTools } from './bench.js';
 import type { Comparison } from './comparison.js';
 import { callsOf, grownSku, openGrownSale, reserveAll } from './growth-rows.js';
 import { cpuNanoseconds } from './process-cpu.js';
 import { orderMessages, type Sale } from '../lab/size/sale.js';
 
-const SIZES = [10_000, 100_000, 1_000_000] as const;
-/** Few beside the smallest size, so that a size stays what it is over the rounds. */
+export const SIZES = [10_000, 100_000, 1_000_000] as const;
 const RESERVATIONS = 1_600;
 const CLAIMS = 8;
 const CLAIM_SIZE = 100;
@@ -34,6 +34,42 @@ const TRANSACTIONS = 3;
 /** Units for the orders of all rounds. */
 const UNITS = 20_000;
 const PAGE = 500;
+
+/** How many of a size stand there, each for as many rounds as the others. The rounds are those that count and the one that warms up. */
+export function standing(size: number): number {
+  return size === SIZES[0] ? ROUNDS + 1 : 1;
+}
+
+/** By how much of itself one of this size grows over its rounds, at most. */
+export function growsBy(size: number): number {
+  return (((ROUNDS + 1) / standing(size)) * Math.max(RESERVATIONS, ORDERS * TRANSACTIONS)) / size;
+}
+
+/** What stands there, by size. */
+class Standing<Side> {
+  readonly #sides = new Map<number, readonly Side[]>();
+
+  /** Makes all of them, the largest last. */
+  async make(one: (size: number) => Promise<Side>): Promise<void> {
+    for (const size of SIZES) {
+      const sides: Side[] = [];
+      this.#sides.set(size, sides);
+      for (let place = 0; place < standing(size); place += 1) sides.push(await one(size));
+    }
+  }
+
+  /** The one that a round has to itself, or shares with the others. */
+  at(size: number, round: number): Side {
+    const sides = this.#sides.get(size) ?? [];
+    const side = sides[round % sides.length];
+    if (side === undefined) throw new Error(`nothing of size ${String(size)} stands there`);
+    return side;
+  }
+
+  all(): readonly Side[] {
+    return [...this.#sides.values()].flat();
+  }
+}
 
 const surroundings: RoleSurroundings = { clock: systemClock, observer: silentStepObserver, log: () => undefined };
 const labelOf = (size: number): string => String(size).padStart(9);
@@ -59,27 +95,22 @@ async function redisGrowth(tools: BenchTools, stack: RunningStack): Promise<bool
   const stock: RedisStock = connectStock(stack.description.direct.redisPrimary, namespaceOf(`g${Date.now().toString(36)}`), { commandTimeoutMs: 10_000, resendAfterMs: 1 });
   await stock.whenConnected(5_000);
   try {
-    const skus = new Map<number, SkuKey>();
-    for (const size of SIZES) skus.set(size, await grownSku(stock, size));
+    const skus = new Standing<SkuKey>();
+    await skus.make((size) => grownSku(stock, size));
     await untilRedisIsQuiet(stack);
-    const at = (size: number): SkuKey => {
-      const sku = skus.get(size);
-      if (sku === undefined) throw new Error(`no SKU of ${String(size)}`);
-      return sku;
-    };
     let batches = 0;
     return await compareAll(tools, [
-      over('redis-server µs per reservation', async (size) => {
+      over('redis-server µs per reservation', async (size, round) => {
         batches += 1;
         const calls = callsOf(`2${String(batches)}`, RESERVATIONS);
         const before = cpuNanoseconds(pid);
-        await reserveAll(stock, at(size), calls, 1);
+        await reserveAll(stock, skus.at(size, round), calls, 1);
         return (cpuNanoseconds(pid) - before) / 1_000 / RESERVATIONS;
       }),
-      over(`redis-server µs per claim of ${String(CLAIM_SIZE)} by the scanner`, async (size) => {
+      over(`redis-server µs per claim of ${String(CLAIM_SIZE)} by the scanner`, async (size, round) => {
         const before = cpuNanoseconds(pid);
         for (let claim = 0; claim < CLAIMS; claim += 1) {
-          const reply = await stock.claimPending(at(size), LEASE_MS, CLAIM_SIZE);
+          const reply = await stock.claimPending(skus.at(size, round), LEASE_MS, CLAIM_SIZE);
           if (reply.records.length !== CLAIM_SIZE) throw new Error(`a claim got ${String(reply.records.length)} of ${String(CLAIM_SIZE)}`);
         }
         return (cpuNanoseconds(pid) - before) / 1_000 / CLAIMS;
@@ -96,40 +127,44 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-async function postgresGrowth(tools: BenchTools, sales: ReadonlyMap<number, Sale>): Promise<boolean> {
-  const sides = new Map([...sales].map(([size, sale]) => [size, { ledger: createOrderLedger(sale.configOf('consumer'), surroundings), outbox: createOutboxStore(sale.configOf('consumer'), surroundings) }]));
-  const at = (size: number) => {
-    const side = sides.get(size);
-    if (side === undefined) throw new Error(`no sale of ${String(size)}`);
-    return side;
-  };
+/** A sale with what works on it. */
+interface GrownSale {
+  readonly sale: Sale;
+  readonly ledger: ReturnType<typeof createOrderLedger>;
+  readonly outbox: ReturnType<typeof createOutboxStore>;
+}
+
+async function grownSale(stack: RunningStack, size: number): Promise<GrownSale> {
+  const sale = await openGrownSale(stack, size, UNITS);
+  return { sale, ledger: createOrderLedger(sale.configOf('consumer'), surroundings), outbox: createOutboxStore(sale.configOf('consumer'), surroundings) };
+}
+
+async function postgresGrowth(tools: BenchTools, sales: Standing<GrownSale>): Promise<boolean> {
   let claims = 0;
-  try {
-    return await compareAll(tools, [
-      over(`ms per transaction of ${String(ORDERS)} orders`, async (size) => {
-        const times: number[] = [];
-        for (let transaction = 0; transaction < TRANSACTIONS; transaction += 1) {
-          const messages = orderMessages(ORDERS);
-          times.push(await timed(async () => {
-            const { outcome } = await at(size).ledger.createOrders(messages);
-            if (outcome !== 'committed') throw new Error(`a transaction was ${outcome}`);
-          }));
-        }
-        return median(times);
-      }),
-      // Their events are those of the orders above.
-      over(`ms per claim of ${String(PAGE)} events by the relay`, async (size) => {
-        claims += 1;
-        const claim = `bench-${String(claims)}`;
-        return timed(async () => {
-          const events = await at(size).outbox.claim(PAGE, claim);
-          if (events.length !== PAGE) throw new Error(`a claim got ${String(events.length)} of ${String(PAGE)}`);
-        });
-      }),
-    ]);
-  } finally {
-    for (const { ledger, outbox } of sides.values()) await Promise.all([ledger.close(), outbox.close()]);
-  }
+  const claimAt = async (size: number, round: number): Promise<void> => {
+    claims += 1;
+    const events = await sales.at(size, round).outbox.claim(PAGE, `bench-${String(claims)}`);
+    if (events.length !== PAGE) throw new Error(`a claim got ${String(events.length)} of ${String(PAGE)}`);
+  };
+  return compareAll(tools, [
+    over(`ms per transaction of ${String(ORDERS)} orders`, async (size, round) => {
+      const times: number[] = [];
+      for (let transaction = 0; transaction < TRANSACTIONS; transaction += 1) {
+        const messages = orderMessages(ORDERS);
+        times.push(await timed(async () => {
+          const { outcome } = await sales.at(size, round).ledger.createOrders(messages);
+          if (outcome !== 'committed') throw new Error(`a transaction was ${outcome}`);
+        }));
+      }
+      return median(times);
+    }),
+    // Their events are those of the orders above.
+    over(`ms per claim of ${String(PAGE)} events by the relay`, async (size, round) => {
+      // One of each round of the smallest has no connection yet.
+      await claimAt(size, round);
+      return timed(() => claimAt(size, round));
+    }),
+  ]);
 }
 
 export const growthBench: Bench = {
@@ -137,12 +172,15 @@ export const growthBench: Bench = {
   async run(tools) {
     const stack = await tools.stack();
     const inRedis = await redisGrowth(tools, stack);
-    const sales = new Map<number, Sale>();
+    const sales = new Standing<GrownSale>();
     try {
-      for (const size of SIZES) sales.set(size, await openGrownSale(stack, size, UNITS));
+      await sales.make((size) => grownSale(stack, size));
       return (await postgresGrowth(tools, sales)) && inRedis;
     } finally {
-      for (const sale of sales.values()) await sale.close();
+      for (const { sale, ledger, outbox } of sales.all()) {
+        await Promise.all([ledger.close(), outbox.close()]);
+        await sale.close();
+      }
     }
   },
 };

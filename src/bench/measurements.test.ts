@@ -9,10 +9,12 @@ import { answerRecorder } from '../system/gateway/gateway-metrics.js';
 import { loadStatements } from '../system/ledger/sql-loader.js';
 import { createRoleMetrics } from '../system/role-metrics.js';
 import { BARS } from './bars.js';
+import { ROUNDS } from './bench.js';
 import { reaches } from './bound.js';
 import { roundMs } from './consumer.js';
 import { figuresOf, saleMs } from './end-to-end.js';
 import { mustAllBeSoldOut, toldOf, wrkReport } from './gateway-http.js';
+import { growsBy, SIZES, standing } from './growth.js';
 import { latencyP99Us } from './own-generator.js';
 import { emptyColumns } from '../facts/history-file.js';
 import { written } from './pgbench-script.js';
@@ -88,6 +90,11 @@ it('pgbench: writes every parameter into the statement, and hands the claimed un
   expect(text.endsWith(';')).toBe(true);
   expect(written('claim_tokens', claim.text, ['1', '2', ':reservation_ids', ':order_ids'])).toMatch(/, claimed AS \(\nUPDATE inventory_token[^]*FROM claimed \\gset$/);
   expect(() => written('insert_inbox', inbox.text, ["'g'"])).toThrow('no value for $2');
+});
+
+it('growth: a size stays what it is over the rounds', () => {
+  for (const size of SIZES) expect(growsBy(size), String(size)).toBeLessThan(0.2);
+  expect(SIZES.map(standing)).toEqual([ROUNDS + 1, 1, 1]);
 });
 
 it('pgbench: reads how long a round took', () => {
