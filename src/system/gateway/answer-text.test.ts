@@ -13,6 +13,11 @@ test.each<Partial<Answer>>([
   expect(plainAnswerText(answer)).toBe(JSON.stringify(answer));
 });
 
+test('whatever the answer before was', () => {
+  const alike: Partial<Answer>[] = [{}, { requestId: 'a' }, { requestId: 'b' }, { requestId: 'b', retryAfterMs: 0 }, { requestId: 'b', retryAfterMs: 5 }, { code: 'LIMITED', requestId: 'b', retryAfterMs: 5 }, { requestId: 'c', orderId: '7' }, { requestId: 'c' }];
+  for (const fields of [...alike, ...alike.toReversed()]) expect(plainAnswerText({ ...BLANK, ...fields })).toBe(JSON.stringify({ ...BLANK, ...fields }));
+});
+
 test('words of others are left to JSON.stringify', () => {
   expect(plainAnswerText({ ...BLANK, reason: 'so "so"' })).toBeNull();
   expect(plainAnswerText({ ...BLANK, problems: ['ä'] })).toBeNull();

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 
 import { afterEach, expect, test } from 'vitest';
 
-import { bodyOf, readBody } from './request-body.js';
+import { bodyOf, bodyText, readBody } from './request-body.js';
 
 const open: (Server | Socket)[] = [];
 afterEach(() => {
@@ -58,6 +58,38 @@ test('one that is too large is null, and the connection serves the next request'
   await expect.poll(() => seen).toEqual([null, 'abcd']);
 });
 
+test('a body whose length is not told comes whole, or is too large', async () => {
+  const seen: (string | null)[] = [];
+  const socket = await clientOf((request, response) => {
+    readBody(request, 4, (body) => {
+      seen.push(body?.toString() ?? null);
+      response.end();
+    });
+  });
+  const inChunks = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  socket.write(`${inChunks}2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n`);
+  await expect.poll(() => seen).toEqual(['abcd']);
+  socket.write(`${inChunks}6\r\nabcdef\r\n0\r\n\r\n`);
+  await expect.poll(() => seen).toEqual(['abcd', null]);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => seen).toEqual(['abcd', null, '']);
+});
+
+test('requests that come together are answered one after the other', async () => {
+  const seen: (string | null)[] = [];
+  const socket = await clientOf((request, response) => {
+    readBody(request, 4, (body) => {
+      seen.push(body?.toString() ?? null);
+      response.end(body);
+    });
+  });
+  let answers = '';
+  socket.on('data', (text: Buffer) => { answers += text.toString(); });
+  socket.write(['ab', 'toolarge', '', 'cd'].map((body) => `${head(body.length)}${body}`).join(''));
+  await expect.poll(() => seen).toEqual(['ab', null, '', 'cd']);
+  await expect.poll(() => answers.match(/\r\n\r\n[a-z]*/g)?.map((body) => body.trim())).toEqual(['ab', '', '', 'cd']);
+});
+
 test('who goes away in the middle has no body, and harms nobody', async () => {
   const used: unknown[] = [];
   const whole: unknown[] = [];
@@ -72,4 +104,8 @@ test('who goes away in the middle has no body, and harms nobody', async () => {
   socket.destroy();
   await expect.poll(() => whole).toEqual(['gone']);
   expect(used).toEqual([]);
+});
+
+test('its text is what its bytes say, also where they are nearly the usual ones', () => {
+  for (const text of ['{"quantity":1}', '{"quantity":2}', '{"quantity":1} ', '{"quantity":1', ' "quantity":1}', '{"quantity":ü}', '']) expect(bodyText(Buffer.from(text))).toBe(text);
 });

@@ -20,7 +20,8 @@ import { createTurns, type Turns } from './batch/turns.js';
 import { writeBatch } from './batch/write-batch.js';
 import type { AnswerRecorder } from './gateway-metrics.js';
 import type { Query } from './query.js';
-import { bodyOf, readBody } from './request-body.js';
+import { closeWhereIdle } from './idle-connections.js';
+import { bodyOf, bodyText, readBody } from './request-body.js';
 import { createRouter, type Route } from './routes.js';
 import type { SkuStates } from './sku-state.js';
 import type { Submitter } from './submit.js';
@@ -50,7 +51,7 @@ export interface GatewayServer {
 /** The largest valid body is well below: quantity and a tag of 64 characters. */
 const BODY_MAX_BYTES = 4_096;
 const MAX_HEADER_BYTES = 8_192;
-/** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. */
+/** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. And longer than any answer takes. */
 const KEEP_ALIVE_MS = 65_000;
 
 function write(response: ServerResponse, { httpStatus, answer, location }: GatewayAnswer): void {
@@ -130,7 +131,7 @@ function answerReservation({ request, response, sku, body, startedAtMs }: Purcha
   const { headers } = request;
   const answer = submitter.submit({
     activityId: sku.activityId, skuId: sku.skuId, requestId: single(headers['idempotency-key']), userId: single(headers['x-user-id']),
-    permit: single(headers['x-permit']), deviceId: single(headers['x-device-id']), body: body.toString(),
+    permit: single(headers['x-permit']), deviceId: single(headers['x-device-id']), body: bodyText(body),
   });
   if (answer instanceof Promise) return answer.then(tell);
   tell(answer);
@@ -218,9 +219,10 @@ function serve(request: IncomingMessage, response: ServerResponse, options: Serv
 /** Listens, or rejects with Node's error when the port cannot be had. */
 export async function startGatewayServer(of: GatewayServerOptions): Promise<GatewayServer> {
   const options: ServingOptions = { ...of, turns: createTurns(), routeOf: createRouter() };
-  const server: Server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+  const server: Server = createServer({ keepAliveTimeout: 0, headersTimeout: KEEP_ALIVE_MS + 1_000, requestTimeout: KEEP_ALIVE_MS + 5_000, maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     serve(request, response, options);
   });
+  closeWhereIdle(server, KEEP_ALIVE_MS);
   const address = await listen(server, options.listen);
   return { address, stop: (timeoutMs) => shutServer(server, timeoutMs) };
 }

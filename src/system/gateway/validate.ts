@@ -88,7 +88,7 @@ function payloadProblems(payload: object, known: ReadonlySet<string>): string[] 
 }
 
 /** What nearly every client sends. */
-const PLAIN_BODY = '{"quantity":1}';
+export const PLAIN_BODY = '{"quantity":1}';
 
 let lastActivityId = '';
 let lastSkuId = '';
