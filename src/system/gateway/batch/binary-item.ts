@@ -15,7 +15,6 @@ const TOP_REST = 710_656;
 const MIDDLE_MILLIONS = 4_294;
 const MIDDLE_REST = 967_296;
 const MILLION = 1_000_000;
-const DIGITS_OF_MILLION = 6;
 
 const ZERO = 48;
 const HALF_OF_U32 = 0x8000_0000;
@@ -28,16 +27,36 @@ function u32At(bytes: Uint8Array, at: number): number {
   return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) >>> 0;
 }
 
-/** Writes the decimal digits of a number below 2^32 so that they end before `end`, at least `least` of them; where they begin. */
-function writeSmall(number: number, end: number, least: number): number {
+/** Both digits of a number below a hundred at once: one division less. */
+const TENS = Uint8Array.from({ length: 100 }, (_, pair) => ZERO + Math.floor(pair / 10));
+const ONES = Uint8Array.from({ length: 100 }, (_, pair) => ZERO + (pair % 10));
+
+function writePair(pair: number, at: number): void {
+  DIGITS[at] = TENS[pair] ?? 0;
+  DIGITS[at + 1] = ONES[pair] ?? 0;
+}
+
+/** Six digits of a number below a million, before `end`. */
+function writeSix(number: number, end: number): void {
+  // As a whole number: of one that may have a fraction each division would be one of those too.
+  const six = number | 0;
+  const four = six % 10_000;
+  writePair((six / 10_000) | 0, end - 6);
+  writePair((four / 100) | 0, end - 4);
+  writePair(four % 100, end - 2);
+}
+
+/** The digits of a number below 2^32, as many as it has, before `end`; where they begin. */
+function writeFirst(number: number, end: number): number {
   let at = end;
-  for (let left = number; left > 0 || end - at < least; ) {
-    const tenth = (left / 10) >>> 0;
-    at -= 1;
-    DIGITS[at] = ZERO + left - tenth * 10;
-    left = tenth;
+  let left = number >>> 0;
+  for (; left >= 100; left = (left / 100) >>> 0) {
+    at -= 2;
+    writePair(left % 100, at);
   }
-  return at;
+  at -= 2;
+  writePair(left, at);
+  return left < 10 ? at + 1 : at;
 }
 
 /** Writes the unsigned number at `at` in decimal to the end of `DIGITS`; where it begins. */
@@ -45,15 +64,15 @@ export function writeDigits(bytes: Buffer, at: number): number {
   const end = DIGITS.length;
   const high = u32At(bytes, at);
   const low = u32At(bytes, at + 4);
-  if (high === 0) return writeSmall(low, end, 1);
+  if (high === 0) return writeFirst(low, end);
   const rest = (high >>> 16) * TOP_REST + (high & 0xffff) * MIDDLE_REST + low;
   const carry = Math.floor(rest / MILLION);
   const millions = (high >>> 16) * TOP_MILLIONS + (high & 0xffff) * MIDDLE_MILLIONS + carry;
-  writeSmall(rest - carry * MILLION, end, DIGITS_OF_MILLION);
+  writeSix(rest - carry * MILLION, end);
   const trillions = Math.floor(millions / MILLION);
-  if (trillions === 0) return writeSmall(millions, end - DIGITS_OF_MILLION, 1);
-  writeSmall(millions - trillions * MILLION, end - DIGITS_OF_MILLION, DIGITS_OF_MILLION);
-  return writeSmall(trillions, end - 2 * DIGITS_OF_MILLION, 1);
+  if (trillions === 0) return writeFirst(millions, end - 6);
+  writeSix(millions - trillions * MILLION, end - 6);
+  return writeFirst(trillions, end - 12);
 }
 
 /** The unsigned number at `at` in decimal. */
