@@ -162,4 +162,30 @@ describe('edge storm', () => {
     expect(seen.sort()).toEqual(Array.from({ length: plan.length }, (_, index) => `r3-${String(plan.requestOf[index])} ${userIdAt(plan, index)}`).sort());
     expect([...columns.httpStatus].every((status) => status === 410)).toBe(true);
   });
+
+  it.each(['json', 'binary'] as const)('%s: a rehearsal counts the answers that can be read, and the storm is whole afterwards', async (edgeForm) => {
+    const sizes: number[] = [];
+    const address = await gateway((items) => {
+      sizes.push(items.length);
+      if (edgeForm === 'json') return soldOut(items);
+      const answer = Buffer.alloc(32);
+      answer.writeUInt16BE(410);
+      answer[2] = ANSWER_CODES_BY_NUMBER.indexOf('SOLD_OUT');
+      return Buffer.alloc(items.length * 32, answer);
+    }, edgeForm === 'binary');
+    let rehearsed = 0;
+    const { facts } = await blow({ ...LOAD, edgeForm }, (parts) => {
+      const storm = new EdgeStorm([address], parts);
+      return Object.assign(storm, {
+        open: async () => {
+          const connected = await EdgeStorm.prototype.open.call(storm);
+          rehearsed = await storm.rehearse(100);
+          return connected;
+        },
+      });
+    });
+    expect(sizes.slice(0, 7)).toEqual([16, 16, 16, 16, 16, 16, 16]);
+    expect(rehearsed).toBe(112);
+    expect(facts).toMatchObject({ issued: 10_000, answered: 10_000 });
+  });
 });

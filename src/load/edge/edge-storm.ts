@@ -14,14 +14,14 @@ import { codeNumberOf, type HttpAnswer } from '../http-answer.js';
 import { monoNowUs } from '../mono-clock.js';
 import { Questions } from '../questions.js';
 import type { Storm, StormParts } from '../storm.js';
-import { readBinaryAnswers, readJsonAnswers, type EdgeAnswer } from './edge-answers.js';
+import { readBinaryAnswers, readJsonAnswers, type EdgeAnswer, type OnEdgeAnswer } from './edge-answers.js';
 import { edgeBodiesFor, type EdgeBodies } from './edge-bodies.js';
 
 /** Token of batches that hold no arrivals. */
 const REHEARSAL = -1;
 const SWEEP_EVERY_US = 10_000;
-/** As many as a beat of 1 ms brings at 300,000 a second. */
-const REHEARSAL_ITEMS = 300;
+/** Few, so that there are many batches: what is done once a batch, on both sides, takes hundreds of them to be compiled. */
+const REHEARSAL_ITEMS = 16;
 const NO_DETAILS: AnswerDetails = { orderId: () => null, location: () => null };
 
 /** Details of the answer at hand. */
@@ -64,7 +64,7 @@ export class EdgeStorm implements Storm {
         if (this.#next < this.offered) this.#issue();
       },
       answered: (token, nowUs, _askedUs, answer) => {
-        if (token === REHEARSAL) this.#rehearsed(answer.status === 200 ? REHEARSAL_ITEMS : 0);
+        if (token === REHEARSAL) this.#rehearsed(answer.status === 200 ? this.#read(answer.body, () => undefined) : 0);
         else this.#answered(token, nowUs, answer);
       },
       lost: (token, nowUs) => {
@@ -168,11 +168,14 @@ export class EdgeStorm implements Storm {
       for (let index = from; index < to; index += 1) this.#parts.firstAnswers.answered(index, nowUs, status, codeNumber, null, NO_DETAILS);
       return;
     }
-    const read = this.#parts.load.edgeForm === 'binary' ? readBinaryAnswers : readJsonAnswers;
-    const count = read(body, (item, answer) => {
+    const count = this.#read(body, (item, answer) => {
       if (from + item < to) this.#answeredOne(from + item, nowUs, answer);
     });
     if (count !== to - from) throw new Error(`a batch of ${String(to - from)} requests got ${String(count)} answers`);
+  }
+
+  #read(body: string, onAnswer: OnEdgeAnswer): number {
+    return this.#parts.load.edgeForm === 'binary' ? readBinaryAnswers(body, onAnswer) : readJsonAnswers(body, onAnswer);
   }
 
   #answeredOne(index: number, nowUs: number, answer: EdgeAnswer): void {

@@ -28,6 +28,10 @@ const BATCH_ITEMS = 256;
 const REPEATS_EVERY = 10;
 /** An edge has one form, and which one is not known here. What reads and writes the items is little beside what decides them. */
 const BINARY_EVERY = 4;
+const BAD_EVERY = 6;
+/** What is done once a batch is not compiled by as many batches as there are thousands of items: so the last sale goes on for so many small ones. */
+export const LATE_BATCHES = 600;
+export const LATE_ITEMS = 16;
 const CONNECTED_WITHIN_MS = 2_000;
 
 /** What the warm-up is given to make gateways of. */
@@ -50,8 +54,9 @@ interface Ids {
   readonly userId: string;
 }
 
+/** Users' ids are of all lengths, those of a sale long. */
 function idsOf(id: number): Ids {
-  return { requestId: `warm-${String(id)}`, userId: String(id) };
+  return { requestId: `warm-${String(id)}`, userId: id % 2 === 0 ? String(id) : `9007199254${String(id)}` };
 }
 
 function nextIds(): Ids {
@@ -70,21 +75,26 @@ function bodyOf(form: 'json' | 'binary', items: readonly Ids[]): string {
   return Buffer.concat(items.map(({ requestId, userId }) => binaryItem(requestId, userId))).toString('latin1');
 }
 
-/** As an edge's beat brings them: every tenth repeats one of those before it. */
-function batchesOf(requests: number): () => Batch | null {
+/** An item that nobody can sell anything: user 0 is nobody. */
+const NOBODY: Ids = { requestId: 'warm-nobody', userId: '0' };
+
+/** As an edge's beat brings them: every tenth repeats one of those before it, and some batches have a bad item. Then `late` small ones, of whom nobody gets anything. */
+function batchesOf(requests: number, late: number): () => Batch | null {
   const first = lastId + 1;
-  let left = Math.ceil(requests / BATCH_ITEMS);
+  const batches = Math.ceil(requests / BATCH_ITEMS);
+  let sent = 0;
   return () => {
-    if (left === 0) return null;
-    left -= 1;
-    const form = left % BINARY_EVERY === 0 ? 'binary' : 'json';
-    const items = Array.from({ length: BATCH_ITEMS }, (_, index) => (index % REPEATS_EVERY === REPEATS_EVERY - 1 ? idsOf(first + ((index * left) % (lastId + 1 - first))) : nextIds()));
+    if (sent === batches + late) return null;
+    const form = sent % BINARY_EVERY === 0 ? 'binary' : 'json';
+    const items = Array.from({ length: sent < batches ? BATCH_ITEMS : LATE_ITEMS }, (_, index) => (index % REPEATS_EVERY === REPEATS_EVERY - 1 ? idsOf(first + ((index * sent) % (lastId + 1 - first))) : nextIds()));
+    if (sent % BAD_EVERY === 0) items.push(NOBODY);
+    sent += 1;
     return { form, body: bodyOf(form, items) };
   };
 }
 
 /** One gateway that lives for `requests` wins; for an edge a sale of so many units, to which twice as many come. */
-async function runOne(config: RoleConfig, surroundings: RoleSurroundings, requests: number, confirmsAfterMs: number, make: GatewayMaker): Promise<void> {
+async function runOne(config: RoleConfig, surroundings: RoleSurroundings, requests: number, confirmsAfterMs: number, make: GatewayMaker, late = 0): Promise<void> {
   const { instance, namespace, tuning, activityId, skuIds: [skuId = ''] } = config;
   const isForEdge = tuning.funnel.layers['sold-out-mark'];
   const redis = await openMemoryRedis(isForEdge ? requests : Infinity, surroundings.clock.nowMs());
@@ -100,7 +110,7 @@ async function runOne(config: RoleConfig, surroundings: RoleSurroundings, reques
   };
   const core = make.core(dependencies, surroundings);
   try {
-    if (isForEdge) await postToEdge(await make.serve(core, dependencies, surroundings), { activityId, skuId }, requests);
+    if (isForEdge) await postToEdge(await make.serve(core, dependencies, surroundings), { activityId, skuId }, batchesOf(2 * requests, late));
     else await submitOneByOne(core, config, requests);
   } finally {
     await core.close();
@@ -108,9 +118,9 @@ async function runOne(config: RoleConfig, surroundings: RoleSurroundings, reques
   }
 }
 
-async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBatches>[1], units: number): Promise<void> {
+async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBatches>[1], nextBatch: () => Batch | null): Promise<void> {
   try {
-    await postBatches(server.address, sale, batchesOf(2 * units));
+    await postBatches(server.address, sale, nextBatch);
   } finally {
     await server.stop(0);
   }
@@ -126,6 +136,6 @@ export async function warmUpGateway(config: RoleConfig, around: RoleSurroundings
   for (const [index, observer] of OBSERVERS.entries()) await runOne(config, { ...around, observer }, share, index % 2 === 1 ? lateMs : 0, make);
   // Code that was compiled for an object which ends here ends with it, so the last one has it compiled once more.
   collectGarbage();
-  await runOne(config, { ...around, observer: { reached: () => undefined } }, LAST_SHARES * share, lateMs, make);
+  await runOne(config, { ...around, observer: { reached: () => undefined } }, LAST_SHARES * share, lateMs, make, LATE_BATCHES);
   collectYoungGarbage();
 }
