@@ -156,3 +156,14 @@ it('a plan file carries a run out, its faults instead of the scenario’s, and t
   const manifest = JSON.parse(readFileSync(join(verdict.run.directory, 'manifest.json'), 'utf8')) as { plan: unknown };
   expect(manifest.plan).toMatchObject({ schemaVersion: 1, scenario: 'pg-outage', seed: 11, options: { rate: 60, duration: '5000ms', stock: 200 }, faults: ['script-flush@t=1s,n=3'] });
 });
+
+it('size measures every setting it can with the fewest orders, and recommends what it found', async () => {
+  const { code, stdout } = await lab('size', '--repeats', '1', '--orders', '6000', '--json');
+  expect(code).toBe(0);
+  const tables = JSON.parse(stdout) as { readonly setting: string; readonly rows: readonly { readonly value: number | string; readonly rates: readonly number[] }[] }[];
+  expect(tables.map(({ setting, rows }) => [setting, rows.map(({ value }) => value)])).toEqual([
+    ['pool size', [8, 16, 32, 64, 128]], ['batch', [50, 100, 250, 500]], ['consumers', [1, 2, 3, 4]], ['allocator', ['token', 'row']],
+  ]);
+  // No machine writes so many orders a second: that would be the rate of how the transactions began.
+  for (const { rows } of tables) for (const { rates } of rows) for (const rate of rates) expect(rate > 10 && rate < 50_000, String(rate)).toBe(true);
+});
