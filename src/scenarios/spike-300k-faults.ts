@@ -11,8 +11,8 @@ export const spike300kFaults: Scenario = {
   name: 'spike-300k-faults',
   claim: 'The storm of spike-300k with lost produce answers and PostgreSQL away for 2 s: every winner has one order in the end, nobody else any.',
   // A produce call carries up to 500 messages and the whole sale some forty of them, so one lost answer is the 1 %. PostgreSQL goes in the middle of the orders, half of
-  // which are there after 3.5 s (decision 0025): at 0.6 s, as it was, not one had been made, and at the middle of the storm all of them would be.
-  faults: ['lose-produce-ack@t=0s,n=1', 'pg-outage@t=2500ms,s=2'],
+  // which are there after 3.6 s (decision 0025): at 0.6 s, as it was, not one had been made, and at the middle of the storm all of them would be.
+  faults: ['lose-produce-ack@t=0s,n=1', 'pg-outage@t=3s,s=2'],
   // What a machine of another speed would make of that: all orders made before PostgreSQL goes, or none, or one message in the call that is lost.
   shows: [{ figure: 'orders-after-outage', atLeast: 2_000, atMost: 9_999 }, { figure: 'messages-unheard', atLeast: 100 }],
   serviceLevels: [
