@@ -10,7 +10,8 @@ import { BARE_ANSWER_VARIABLE, type BareAnswer } from './bare-answer.js';
 const { status, headers, body } = JSON.parse(process.env[BARE_ANSWER_VARIABLE] ?? 'null') as BareAnswer;
 const bytes = Buffer.from(body);
 
-const server = createServer((request, response) => {
+// Without Node's timer of idle connections and the header that tells of it, as the gateway is.
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   request.resume();
   response.writeHead(status, [...headers]);
   response.end(bytes);

@@ -83,13 +83,16 @@ it('end-to-end: how long the sale took is a figure with a bar, and no number whe
 });
 
 it('pgbench: writes every parameter into the statement, and hands the claimed units on', () => {
-  const { insert_inbox: inbox, claim_tokens: claim } = loadStatements();
+  const { insert_inbox: inbox, claim_tokens: claim, insert_order_events: events } = loadStatements();
   const text = written('insert_inbox', inbox.text, ["'g'", "'t'", ':message_ids', ':reservation_ids', ':payload_hashes', ':order_ids']);
   expect(text).not.toMatch(/\$\d|--/);
   expect(text).toContain("unnest(:message_ids::uuid[], :reservation_ids::uuid[]");
   expect(text.endsWith(';')).toBe(true);
   expect(written('claim_tokens', claim.text, ['1', '2', ':reservation_ids', ':order_ids'])).toMatch(/, claimed AS \(\nUPDATE inventory_token[^]*FROM claimed \\gset$/);
   expect(() => written('insert_inbox', inbox.text, ["'g'"])).toThrow('no value for $2');
+  const values = Array.from({ length: 13 }, (_value, place) => `:p${String(place)}`);
+  const asPgbenchReads = written('insert_order_events', events.text, values).match(/(?<!:):\w+/g) ?? [];
+  expect([...new Set(asPgbenchReads)].sort()).toEqual(values.toSorted());
 });
 
 it('growth: a size stays what it is over the rounds', () => {

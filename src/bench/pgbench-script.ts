@@ -55,7 +55,9 @@ function stagesOf({ ordersGroup, ordersTopic, eventsTopic, closesTopic }: Namesp
 
 /** A statement with its parameters written in, ended as pgbench wants it. */
 export function written(name: CommandName, text: string, values: readonly string[]): string {
-  const statement = text.split('\n').filter((line) => !line.startsWith('--')).join('\n').trim();
+  const lines = text.split('\n').filter((line) => !line.startsWith('--')).join('\n').trim();
+  // pgbench takes every colon before a word for a variable, those of JSON in a literal too.
+  const statement = lines.replaceAll(/":(?=\w)/g, `":' || '`);
   const filled = statement.replaceAll(/\$(\d+)/g, (_match, number: string) => {
     const value = values[Number(number) - 1];
     if (value === undefined) throw new Error(`${name} has no value for $${number}`);

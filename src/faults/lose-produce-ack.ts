@@ -7,7 +7,7 @@
  * the very one that is lost, and it would fall between them. The scanner writes to the same topic through its own link: a strike during which
  * it was about to resend proves nothing and is tried again.
  *
- * The toxic stays until the answer has met it: a broker that is last in line for the processor answers hundreds of milliseconds after it has stored. When the toxic
+ * With `close` the toxic stays until the answer has met it: a broker that is last in line for the processor answers hundreds of milliseconds after it has stored. When the toxic
  * went 30 ms after the message was seen, four storms of six lost no answer at all, and everything was produced before the next try.
  */
 import { z } from 'zod';
@@ -20,6 +20,8 @@ import { durationMs, startTime, wholeNumber } from './option-values.js';
 
 /** A strike that nobody produces into is given up after this, and so is one whose message is not answered within as long. */
 const STRIKE_BOUND_MS = 2_000;
+/** With `hang` nothing tells of the drop while the toxic stands: it stays so long after the message was seen. From append to the proxy takes an answer well under this on one host. */
+const ANSWER_FLIGHT_MS = 30;
 /** A message is appended before its answer is dropped, and no other connection can be opened through the toxic: nothing more is to come. */
 const AFTER_DROP_BOUND_MS = 30;
 /** Tries in which nothing went over the link, for each strike asked. Each lasts `STRIKE_BOUND_MS`, and a storm without produce calls has nothing to strike. */
@@ -48,7 +50,7 @@ function toxicOf(id: string, mode: 'close' | 'hang'): ToxicSpec {
     : { name, type: 'timeout', stream: 'downstream', attributes: { timeout: 0 } };
 }
 
-async function strikeOnce(link: LinkTarget, toxic: ToxicSpec, { targets, clock }: FaultSurroundings, signal: AbortSignal): Promise<Strike> {
+async function strikeOnce(link: LinkTarget, toxic: ToxicSpec, mode: 'close' | 'hang', { targets, clock }: FaultSurroundings, signal: AbortSignal): Promise<Strike> {
   const before = await link.counters();
   const scannerBefore = scannerSends(targets);
   const scannerMoved = (): boolean => scannerSends(targets) !== scannerBefore;
@@ -64,8 +66,10 @@ async function strikeOnce(link: LinkTarget, toxic: ToxicSpec, { targets, clock }
       if (dropSeenUs === Infinity && (await dropped()) > 0) dropSeenUs = clock.monoUs();
       return stored > 0 || clock.monoUs() > dropSeenUs + AFTER_DROP_BOUND_MS * 1000;
     }, signal);
-    // The bytes of a connection are counted when it ends: at the drop with `close`, and with `hang` when the client gives up or the toxic goes.
-    if (stored > 0) await until(clock, STRIKE_BOUND_MS, 5, async () => scannerMoved() || (await dropped()) > 0, signal);
+    // The bytes of a connection are counted when it ends: at the drop with `close`, and with `hang` when the client gives up or the toxic goes. Waiting for the client would
+    // fill the time in which the scanner does not send yet.
+    if (stored > 0 && mode === 'hang') await clock.wait(ANSWER_FLIGHT_MS);
+    else if (stored > 0) await until(clock, STRIKE_BOUND_MS, 5, async () => scannerMoved() || (await dropped()) > 0, signal);
   } finally {
     await link.removeToxic(toxic.name);
   }
@@ -90,7 +94,7 @@ function unprovenInWords(strikes: readonly Strike[]): string {
     ...counted('whose message came before', ({ stored, droppedBytes, scannerMoved }) => !scannerMoved && stored === 0 && droppedBytes > 0),
     ...counted('whose answer was not seen lost', ({ stored, scannerMoved }) => !scannerMoved && stored > 0),
   ];
-  return unproven.length === 0 ? '' : `; ${String(unproven.length)} tries proved nothing: ${reasons.join(', ')}`;
+  return unproven.length === 0 ? '' : `; ${String(unproven.length)} ${unproven.length === 1 ? 'try' : 'tries'} proved nothing: ${reasons.join(', ')}`;
 }
 
 /** The gateway produces again: the next strike would otherwise meet its reconnect and not a produce. */
@@ -124,7 +128,7 @@ export const loseProduceAck = defineFault({
         const mayTry = (): boolean =>
           strikes.filter(({ stored, droppedBytes }) => stored === 0 && droppedBytes === 0).length < options.n * IDLE_TRIES_PER_STRIKE && strikes.length < options.n * SPOILED_TRIES_PER_STRIKE;
         while (proven().length < options.n && mayTry() && !signal.aborted) {
-          const strike = await strikeOnce(link, toxic, surroundings, signal);
+          const strike = await strikeOnce(link, toxic, options.mode, surroundings, signal);
           strikes.push(strike);
           if (proven().length === options.n) return;
           await clock.wait(options.gap, signal);

@@ -51,7 +51,7 @@ export interface GatewayServer {
 /** The largest valid body is well below: quantity and a tag of 64 characters. */
 const BODY_MAX_BYTES = 4_096;
 const MAX_HEADER_BYTES = 8_192;
-/** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race. And longer than any answer takes. */
+/** Longer than any load balancer or client keeps an idle connection: who closes first loses a request in the race; no header tells them. And longer than any answer takes. */
 const KEEP_ALIVE_MS = 65_000;
 
 function write(response: ServerResponse, { httpStatus, answer, location }: GatewayAnswer): void {

@@ -58,7 +58,7 @@ function batchOf(refusal: GatewayAnswer): Buffer {
   return last.bytes;
 }
 
-/** Where nobody hears anything else, nothing is copied: tens of megabytes a second would set off collections of the whole heap. */
+/** Where nobody hears anything else and one SKU is sold out at a time, nothing is copied: tens of megabytes a second would set off collections of the whole heap. */
 function write(count: number, refusal: GatewayAnswer, places: readonly number[], told: readonly GatewayAnswer[]): Buffer {
   const refusals = batchOf(refusal).subarray(0, count * BINARY_ANSWER_BYTES);
   let bytes: Buffer | null = null;
