@@ -14,7 +14,7 @@ import { startGatewayServer } from '../server.js';
 import { createGatewayCore } from '../start-gateway.js';
 import { openMemoryRedis, readCommands } from './memory-redis.js';
 import type { Submitter } from '../submit.js';
-import { LATE_BATCHES, LATE_ITEMS, warmUpGateway } from './warm-up.js';
+import { lateBatches, LATE_ITEMS, warmUpGateway } from './warm-up.js';
 import { writerInTwo } from './writer-in-two.js';
 
 const nowhere = { host: '127.0.0.1', port: 1 };
@@ -71,7 +71,7 @@ it('wins, announces no step and writes no log', async () => {
 it('for an edge: wins early and late, hears repeats, and is refused by the line and from memory', async () => {
   const { codes, heard } = await warmedUp(forAnEdge, 9 * 512);
   expect([...codes.keys()].sort()).toEqual(['QUEUED', 'QUEUED_PENDING_MESSAGE', 'QUEUE_FULL', 'TEMP_SOLD_OUT']);
-  expect([...codes.values()].reduce((sum, count) => sum + count)).toBe(2 * 9 * 512 + LATE_BATCHES * LATE_ITEMS);
+  expect([...codes.values()].reduce((sum, count) => sum + count)).toBe(2 * 9 * 512 + lateBatches(9 * 512) * LATE_ITEMS);
   // Every unit is sold, and some buyers ask again.
   expect((codes.get('QUEUED') ?? 0) + (codes.get('QUEUED_PENDING_MESSAGE') ?? 0)).toBeGreaterThan(9 * 512);
   expect(heard).toEqual([]);

@@ -29,8 +29,11 @@ const REPEATS_EVERY = 10;
 /** An edge has one form, and which one is not known here. What reads and writes the items is little beside what decides them. */
 const BINARY_EVERY = 4;
 const BAD_EVERY = 6;
-/** What is done once a batch is not compiled by as many batches as there are thousands of items: so the last sale goes on for so many small ones. */
-export const LATE_BATCHES = 600;
+/**
+ * What is done once a batch is not compiled by as many batches as there are thousands of items: so the last sale goes on for so many small ones for each request. V8 compiles the last
+ * of it, `node:http`'s own functions among them, after some thousand batches, in the sale if it has not had them before.
+ */
+const LATE_BATCHES_PER_REQUEST = 0.4;
 export const LATE_ITEMS = 16;
 const CONNECTED_WITHIN_MS = 2_000;
 
@@ -126,6 +129,11 @@ async function postToEdge(server: GatewayServer, sale: Parameters<typeof postBat
   }
 }
 
+/** Of the last sale, for a warm-up of so many requests. */
+export function lateBatches(requests: number): number {
+  return Math.ceil(LATE_BATCHES_PER_REQUEST * requests);
+}
+
 /** Runs about `requests` reservations to a win, and for an edge as many to a refusal; 0 does nothing. */
 export async function warmUpGateway(config: RoleConfig, around: RoleSurroundings, requests: number, make: GatewayMaker): Promise<void> {
   if (requests === 0 || config.skuIds.length === 0) return;
@@ -136,6 +144,6 @@ export async function warmUpGateway(config: RoleConfig, around: RoleSurroundings
   for (const [index, observer] of OBSERVERS.entries()) await runOne(config, { ...around, observer }, share, index % 2 === 1 ? lateMs : 0, make);
   // Code that was compiled for an object which ends here ends with it, so the last one has it compiled once more.
   collectGarbage();
-  await runOne(config, { ...around, observer: { reached: () => undefined } }, LAST_SHARES * share, lateMs, make, LATE_BATCHES);
+  await runOne(config, { ...around, observer: { reached: () => undefined } }, LAST_SHARES * share, lateMs, make, lateBatches(requests));
   collectYoungGarbage();
 }
