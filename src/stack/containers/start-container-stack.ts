@@ -32,6 +32,7 @@ import { createContainer } from './create-container.js';
 import { hearDeaths } from './hear-deaths.js';
 import type { ImageWishes } from './image-choice.js';
 import { networkName, ownerMark, stackLabels } from './labels.js';
+import { oneAfterTheOther } from './one-after-the-other.js';
 import { preflight } from './preflight.js';
 import type { Ready } from './preflight.js';
 import { serverContainer } from './server-container.js';
@@ -82,9 +83,12 @@ async function startServers(reaper: ReaperClient, id: string, { engine, images }
   const deaths = await hearDeaths(docker, id, servers, options);
   const places = { docker, network, labels, images, endsWithSession: options.mayOutliveLab !== true };
   const plans = planContainers(ports, postgres.password);
+  const inTurn = oneAfterTheOther();
   const up = async (name: ServerName): Promise<ServerContainer> => {
-    options.signal?.throwIfAborted();
-    const described = await createContainer(planOf(plans, name), places);
+    const described = await inTurn(async () => {
+      options.signal?.throwIfAborted();
+      return createContainer(planOf(plans, name), places);
+    });
     const afterStart = name === 'toxiproxy' ? { afterStart: () => toxiproxy.populate(proxies) } : {};
     const server = serverContainer({ name, docker, id: described.id, network, isReady: readinessOf(name, ports, postgres, toxiproxy), ...afterStart });
     containers.set(name, described);
